@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the simulator's library exports beside the HIP names: findings and counters,
+ * for tests and tools.  A program finds these with dlsym; a real HIP runtime has none.
+ */
+#ifndef MXGSIM_H
+#define MXGSIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MXGSIM_API __attribute__((visibility("default")))
+
+struct mxgsim_counters {
+    uint64_t launches, workgroups, waves;
+    uint64_t instructions;       /* wave instructions of all classes */
+    uint64_t salu, valu, trans, mfma, smem, vmem, ds, branch, other;
+    uint64_t mfma_passes;        /* passes of 4 clocks */
+    uint64_t bytes_loaded, bytes_stored; /* by vector memory instructions, active lanes */
+    uint64_t bytes_scalar;       /* by SMEM */
+    uint64_t bytes_lds_direct;   /* loaded from memory straight to LDS; in bytes_loaded too */
+    uint64_t lines;              /* distinct 128-byte lines of each memory instruction, summed */
+    uint64_t atomics;            /* lanes */
+    uint64_t bytes_scratch;
+    uint64_t lds_bytes_read, lds_bytes_written;
+    uint64_t lds_bank_conflicts; /* extra passes over the 64 banks */
+    uint64_t barriers;           /* waves that reached s_barrier */
+    uint64_t waits;              /* s_waitcnt */
+    uint64_t reports;            /* findings, with repeats */
+};
+
+MXGSIM_API size_t mxgsim_reports_count(void);
+/* Copies finding i as text; returns its length without the end, 0 when there is no such. */
+MXGSIM_API size_t mxgsim_report_text(size_t i, char *buf, size_t size);
+/* Short kind name of finding i ("waitcnt", "mem-bounds", ...), NULL when there is no such. */
+MXGSIM_API const char *mxgsim_report_kind(size_t i);
+MXGSIM_API void mxgsim_reports_reset(void);
+/* All findings as a JSON array; free() it. */
+MXGSIM_API char *mxgsim_reports_json(void);
+MXGSIM_API void mxgsim_counters(struct mxgsim_counters *out);
+MXGSIM_API void mxgsim_counters_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
