@@ -11,8 +11,8 @@
 #define SIM_LANES 64
 
 struct sim_code;     /* decoded code object, loader.h */
-struct sim_dispatch; /* one kernel launch, dispatch.h */
-struct sim_group;    /* one running workgroup, dispatch.h */
+struct sim_dispatch; /* one kernel launch, group.h */
+struct sim_group;    /* one running workgroup, group.h */
 struct sim_check;    /* per-wave checker state: waits, hazards, definedness; check.h */
 
 enum sim_wave_state {
@@ -26,16 +26,33 @@ struct sim_wave {
     /* Vector registers: 0..255 architectural, 256..511 accumulation. */
     _Alignas(64) uint32_t vgpr[512][SIM_LANES];
     uint32_t sgpr[SIM_SGPR_COUNT]; /* includes VCC, M0 and EXEC at their operand numbers */
-    uint64_t pc;                   /* offset of the next instruction in the code segment image */
+    uint64_t pc;                   /* image offset of the next instruction; a branch writes it */
+    uint64_t code_base;            /* device address of image offset 0: s_getpc = code_base + pc */
     uint32_t mode;                 /* MODE register; FP_ROUND [3:0], FP_DENORM [7:4], ... */
     uint8_t scc;
     uint8_t state;                 /* enum sim_wave_state */
+    uint8_t yield;                 /* let other waves run before the next instruction */
     uint32_t index;                /* number of this wave in its workgroup */
     struct sim_group *group;
     struct sim_dispatch *dispatch;
     struct sim_check *check;
     const struct sim_inst *inst;   /* the instruction being executed */
 };
+
+/*
+ * Flat address apertures.  A flat address whose upper half equals that of a base lies
+ * in the aperture; the lower half is the LDS or scratch offset.
+ */
+#define SIM_SHARED_BASE 0x0001000000000000ull
+#define SIM_SHARED_LIMIT 0x00010000ffffffffull
+#define SIM_PRIVATE_BASE 0x0002000000000000ull
+#define SIM_PRIVATE_LIMIT 0x00020000ffffffffull
+
+/* s_sleep and the like: other waves of the workgroup, and other workgroups, run first. */
+static inline void sim_wave_yield(struct sim_wave *w)
+{
+    w->yield = 1;
+}
 
 static inline uint64_t sim_exec_mask(const struct sim_wave *w)
 {
@@ -45,6 +62,12 @@ static inline uint64_t sim_exec_mask(const struct sim_wave *w)
 static inline uint64_t sim_vcc(const struct sim_wave *w)
 {
     return w->sgpr[SIM_SGPR_VCC] | (uint64_t)w->sgpr[SIM_SGPR_VCC + 1] << 32;
+}
+
+/* A scalar register pair at operand number `reg`. */
+static inline uint64_t sim_sgpr64(const struct sim_wave *w, unsigned reg)
+{
+    return w->sgpr[reg] | (uint64_t)w->sgpr[reg + 1] << 32;
 }
 
 /* The register file row of a vector operand's dword `i`. */
@@ -60,7 +83,7 @@ static inline uint32_t *sim_vrow(struct sim_wave *w, const struct sim_opnd *o, u
 enum sim_finding {
     SIM_FIND_UNKNOWN_INST,    /* fault: not in the table, or a form not implemented */
     SIM_FIND_MEM_BOUNDS,      /* fault: access outside a live allocation */
-    SIM_FIND_MEM_ALIGN,       /* fault */
+    SIM_FIND_MEM_ALIGN,       /* report; atomics: fault */
     SIM_FIND_LDS_BOUNDS,      /* report: hardware drops or returns 0 */
     SIM_FIND_WAITCNT,         /* report: register used before its s_waitcnt */
     SIM_FIND_HAZARD,          /* report: wait states that hardware does not interlock */
