@@ -111,6 +111,7 @@ struct sim_inst {
     const struct sim_op *op;
     uint64_t pc;           /* byte offset from the start of the code segment image */
     uint8_t size;          /* bytes: 4, 8, 12 or 16 */
+    uint8_t enc;           /* enum sim_enc as met: VOP3 for the _e64 form of a VOP1/VOP2/VOPC row */
     uint8_t neg;           /* bit i: negate source i (VOP3P: neg_lo) */
     uint8_t abs;           /* bit i: |source i| (VOP3P: neg_hi) */
     uint8_t clamp, omod;
@@ -155,15 +156,72 @@ enum {
     SIM_F_CROSSLANE = 1 << 19  /* permlane swaps, readlane, writelane */
 };
 
+/*
+ * Parameters of rows that share one exec function (sim_op.p[]).
+ *   memory loads and stores  p[0] = bytes per lane, p[1] = SIM_P_* flags
+ *   DS two-address forms     p[0] = bytes per element, p[1] = offset unit in elements (1 or 64)
+ *   atomics                  p[0] = bytes of the memory operand, p[1] = enum sim_atomic
+ *   ds_read_b*_tr_*          p[0] = bytes per lane, p[1] = bits per element
+ *   SMEM loads               p[0] = dwords
+ *   MFMA, SMFMAC             p[0] = M (= N), p[1] = K, p[2] = blocks, p[3] = SIM_P_*_BF8 flags
+ *   conversions of small formats  p[0] = source, p[1] = destination (enum sim_fmt),
+ *                            p[2] = elements converted, p[3] = SIM_P_SR or 0
+ */
+enum {
+    SIM_P_SIGNED = 1,  /* sign-extend the loaded element */
+    SIM_P_D16 = 2,     /* load into bits 15:0, keep bits 31:16 */
+    SIM_P_D16_HI = 4,  /* load into bits 31:16, keep the rest; store from bits 31:16 */
+    SIM_P_A_BF8 = 1,   /* MFMA on 8-bit floats: A is BF8, else FP8 */
+    SIM_P_B_BF8 = 2,
+    SIM_P_SR = 1       /* stochastic rounding with a random-bits operand */
+};
+
+enum sim_atomic {
+    SIM_ATOMIC_SWAP,
+    SIM_ATOMIC_CMPSWAP, /* DS: data0 = compare, data1 = new; others: data = {new, compare} */
+    SIM_ATOMIC_ADD,
+    SIM_ATOMIC_SUB,
+    SIM_ATOMIC_RSUB,
+    SIM_ATOMIC_SMIN,
+    SIM_ATOMIC_UMIN,
+    SIM_ATOMIC_SMAX,
+    SIM_ATOMIC_UMAX,
+    SIM_ATOMIC_AND,
+    SIM_ATOMIC_OR,
+    SIM_ATOMIC_XOR,
+    SIM_ATOMIC_INC,
+    SIM_ATOMIC_DEC,
+    SIM_ATOMIC_MSKOR,
+    SIM_ATOMIC_WRAP,
+    SIM_ATOMIC_FCMPSWAP,
+    SIM_ATOMIC_FADD,
+    SIM_ATOMIC_FMIN,
+    SIM_ATOMIC_FMAX,
+    SIM_ATOMIC_PK_ADD_F16,
+    SIM_ATOMIC_PK_ADD_BF16
+};
+
+enum sim_fmt {
+    SIM_FMT_F32,
+    SIM_FMT_F16,
+    SIM_FMT_BF16,
+    SIM_FMT_FP8, /* E4M3 */
+    SIM_FMT_BF8, /* E5M2 */
+    SIM_FMT_FP6, /* E2M3 */
+    SIM_FMT_BF6, /* E3M2 */
+    SIM_FMT_FP4  /* E2M1 */
+};
+
 /* One row of the instruction table (sim/insts_*.def). */
 struct sim_op {
     const char *name;      /* mnemonic without _e32/_e64 */
+    const char *operands;  /* operand types, decoder's own notation (decode.c) */
+    sim_exec_fn *exec;     /* NULL: decoded and printed, but executing it stops the kernel */
+    uint32_t flags;
     uint16_t opcode;       /* opcode field of its encoding */
     uint8_t enc;           /* enum sim_enc */
     uint8_t passes;        /* MFMA: passes of 4 clocks, largest of its forms */
-    uint32_t flags;
-    sim_exec_fn *exec;
-    const char *operands;  /* operand types, decoder's own notation (decode.c) */
+    uint8_t p[4];          /* parameters of a shared exec function, see above */
 };
 
 /*
