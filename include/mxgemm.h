@@ -186,7 +186,9 @@ typedef struct mxg_context_options {
     void *allocate_user;
 } mxg_context_options;
 
-#define MXG_CONTEXT_OPTIONS_INIT { sizeof(mxg_context_options) }
+#define MXG_CONTEXT_OPTIONS_INIT                                                    \
+    { sizeof(mxg_context_options), 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,  \
+      0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /*
  * Open the HIP runtime, look at the device, open the disk cache.  No compiler
@@ -238,7 +240,7 @@ typedef struct mxg_gemm_args {
     mxg_variant variant;        /* AUTO, or force one that applies to a_type */
     uint32_t reserved;          /* 0 */
     const void *a;              /* device */
-    const void *a_scale;        /* device; A MXFP4 only, else NULL */
+    const void *a_scale;        /* device; A MXFP4 only, ignored otherwise */
     const void *b;              /* device */
     const void *b_scale;        /* device */
     void *c;                    /* device, [out] */
@@ -328,7 +330,10 @@ typedef struct mxg_plan {
     char reason[512];        /* why, in words and numbers */
 } mxg_plan;
 
-#define MXG_PLAN_INIT { sizeof(mxg_plan) }
+#define MXG_KERNEL_INFO_INIT { "", "", MXG_SOURCE_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define MXG_PLAN_INIT                                                               \
+    { sizeof(mxg_plan), MXG_VARIANT_AUTO, 0,                                        \
+      { MXG_KERNEL_INFO_INIT, MXG_KERNEL_INFO_INIT }, 0, 0, "" }
 
 /*
  * Tell the choice for these sizes, types and layouts (pointers are ignored)
@@ -371,7 +376,10 @@ typedef struct mxg_stats {
     char compiler[128];        /* provider and version; empty until the first compile or disk look-up */
 } mxg_stats;
 
-#define MXG_STATS_INIT { sizeof(mxg_stats) }
+#define MXG_STATS_INIT                                                              \
+    { sizeof(mxg_stats), { { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 },         \
+                           { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },        \
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MXG_OK, "" }
 
 MXG_API mxg_status mxg_get_stats(mxg_context *context, mxg_stats *stats);
 

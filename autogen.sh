@@ -1,0 +1,4 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Make ./configure from configure.ac.
+cd "$(dirname "$0")" && exec autoreconf --install --force --warnings=all "$@"
