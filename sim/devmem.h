@@ -70,6 +70,12 @@ bool sim_mem_valid(uint64_t addr, size_t size);
 
 bool sim_mem_set_user(void *base, void *user);
 
+/* True when addr lies in an allocation that has been freed and is still remembered. */
+static inline bool sim_mem_was_freed(uint64_t addr)
+{
+    return sim_mem_lookup(addr, NULL) == SIM_MEM_FREED;
+}
+
 /*
  * Where addr lies, for reports: "12 bytes past the end of allocation #3 [0x..., +4096)",
  * "inside freed allocation #2 ...", "null pointer", "no allocation within ...".
