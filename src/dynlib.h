@@ -3,6 +3,7 @@
 #ifndef MXG_DYNLIB_H
 #define MXG_DYNLIB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mxgemm.h"
@@ -26,10 +27,23 @@ mxg_status dynlib_open(const char *const *names, mxg_status failure, void **hand
 mxg_status dynlib_resolve(void *handle, const char *library, const struct dynlib_symbol *symbols,
                           size_t count, mxg_status failure, void *table);
 
+/* NULL is a no-op. */
 void dynlib_close(void *handle);
 
 /* The file that `symbol` was loaded from and its GNU build-id in hex (empty if none). */
 void dynlib_identity(const void *symbol, char *path, size_t path_size, char *build_id,
                      size_t build_id_size);
+
+/*
+ * "soname=build-id" of the library that `symbol` was loaded from, and of each
+ * part of the compiler that it names as needed (dynlib_is_compiler_part), as
+ * they are mapped now, joined by commas.  A library without a build-id is told
+ * by its file's size and time.  false if it does not fit or nothing is known.
+ * libfile_closure gives the same text from files on disk.
+ */
+bool dynlib_closure(const void *symbol, char *text, size_t size);
+
+/* Whether a soname is one whose build changes the machine code: LLVM, clang, lld, comgr. */
+bool dynlib_is_compiler_part(const char *soname);
 
 #endif
