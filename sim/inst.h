@@ -51,7 +51,7 @@ enum {
 
 enum sim_opnd_kind {
     SIM_OPND_NONE,
-    SIM_OPND_SGPR,  /* reg = index in the scalar operand space */
+    SIM_OPND_SGPR,  /* reg = index in the scalar operand space; implicit VCC appears as 106 */
     SIM_OPND_VGPR,  /* reg = 0..255 architectural */
     SIM_OPND_AGPR,  /* reg = 0..255 accumulation */
     SIM_OPND_CONST, /* imm = the value as this operand's type sees it */
@@ -126,8 +126,9 @@ struct sim_inst {
     int32_t imm;           /* SOPP/SOPK simm16, sign-extended; s_waitcnt raw */
     struct sim_dpp dpp;
     struct sim_sdwa sdwa;
-    struct sim_opnd dst[2];          /* dst[1]: scalar destination of VOP3B */
+    struct sim_opnd dst[2];          /* dst[1]: carry-out mask, or the second VGPR of a swap */
     struct sim_opnd src[SIM_SRC_MAX]; /* scaled MFMA: A, B, C, scale A, scale B */
+    const char *refused;   /* set when sim_decode returned 0: the rule that the words break */
 };
 
 typedef void sim_exec_fn(struct sim_wave *wave, const struct sim_inst *inst);
@@ -227,9 +228,13 @@ struct sim_op {
 /*
  * Decode the instruction at code[0..avail).  Returns its size in bytes, or 0
  * when the words are no instruction of gfx950 known to the table; then
- * *inst holds only pc, and sim_decode_raw_text gives a text for the report.
+ * *inst holds only pc and refused, and sim_decode_raw_text gives a text.
  */
 size_t sim_decode(const uint8_t *code, size_t avail, uint64_t pc, struct sim_inst *inst);
+
+/* The words at code[0..avail) as numbers, with the reason of a refusal; returns buf. */
+char *sim_decode_raw_text(const struct sim_inst *inst, const uint8_t *code, size_t avail,
+                          char *buf, size_t size);
 
 /* Text of an instruction in LLVM's syntax, always terminated; returns buf. */
 char *sim_inst_text(const struct sim_inst *inst, char *buf, size_t size);
