@@ -237,6 +237,14 @@ mxg_status compiler_compile(struct compiler *compiler, const struct compile_requ
         return status_set(MXG_E_ARCH, "\"%.64s\" is not the name of an architecture",
                           request->arch);
     }
+    for (size_t i = 0; compiler->ops->runs_in_host && i < request->num_options; i++) {
+        if (strncmp(request->options[i], "-mllvm", 6) == 0) {
+            return status_set(MXG_E_COMPILE,
+                              "\"%s\" asks for an -mllvm option, which %s in this process does not "
+                              "take: LLVM exits on one that it does not know", request->name,
+                              compiler->name);
+        }
+    }
     if (fault_hit(FAULT_COMPILE)) {
         return status_set(MXG_E_COMPILE, "injected fault while compiling \"%s\"", request->name);
     }

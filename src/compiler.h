@@ -10,6 +10,7 @@
 #ifndef MXG_COMPILER_H
 #define MXG_COMPILER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,7 @@ struct compiler;
 /* One provider.  `self` is what open returned.  Threads: compile may be called from any, concurrently. */
 struct compiler_ops {
     const char *name;
+    bool runs_in_host; /* then an -mllvm option is refused: LLVM exits the process on one it does not know */
     /* Open libraries or find the helper.  E_NO_COMPILER with a sentence that names what is missing. */
     mxg_status (*open)(const struct compiler_config *config, const char *argument, void **self);
     /* Name, full version and identity: whatever changes the machine code it makes (a cache key field). */
@@ -65,7 +67,8 @@ extern const struct compiler_ops compiler_worker_ops;
 
 /*
  * Open the provider that config->choice names; for `auto` the first of comgr,
- * hiprtc, worker that opens, and log at info level which and why.
+ * hiprtc, worker that opens, and log at info level which and why.  A worker's
+ * helper process is not started yet.
  * Returns OK, E_OPTION (unknown choice), E_NO_COMPILER, E_HOST_MEMORY, E_WORKER.
  */
 mxg_status compiler_open(const struct compiler_config *config, struct compiler **compiler);

@@ -9,10 +9,12 @@
  */
 #include "compiler.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler_library.h"
@@ -282,25 +284,59 @@ static mxg_status run_action(const struct comgr_job *job, int kind, const char *
     return status;
 }
 
+/*
+ * comgr has a cache of its own, on unless AMD_COMGR_CACHE is "0", that hands
+ * out damaged entries unseen.  The host's environment is not ours to change,
+ * so requests are made that it cannot answer: it does not keep a compile with
+ * an option about profiles, and no link has been seen with a new -rpath-link,
+ * which the linker ignores.  Neither changes a byte of the result.
+ */
+static bool comgr_cache_is_on(void)
+{
+    const char *value = getenv("AMD_COMGR_CACHE");
+    return value == NULL || strcmp(value, "0") != 0;
+}
+
+static const char *const uncached_options[] = { "-Xclang", "-fprofile-update=single" };
+#define NUM_UNCACHED_OPTIONS (sizeof uncached_options / sizeof uncached_options[0])
+
 static mxg_status compile_source(struct comgr_job *job)
 {
     const struct compile_request *request = job->request;
+    size_t count = 0;
     const char **options =
-        mem_zalloc(job->comgr->mem, NUM_COMGR_OPTIONS + request->num_options, sizeof *options);
+        mem_zalloc(job->comgr->mem,
+                   NUM_COMGR_OPTIONS + NUM_UNCACHED_OPTIONS + request->num_options, sizeof *options);
     if (options == NULL) {
         return status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu compiler options",
                           request->num_options);
     }
-    memcpy(options, comgr_options, sizeof comgr_options);
-    if (request->num_options > 0) {
-        memcpy(options + NUM_COMGR_OPTIONS, request->options,
-               request->num_options * sizeof *options);
+    for (size_t i = 0; i < NUM_COMGR_OPTIONS; i++) {
+        options[count++] = comgr_options[i];
     }
-    mxg_status status = run_action(job, COMGR_COMPILE_SOURCE_TO_RELOCATABLE, options,
-                                   NUM_COMGR_OPTIONS + request->num_options, job->input,
-                                   &job->relocatable);
+    for (size_t i = 0; i < NUM_UNCACHED_OPTIONS && comgr_cache_is_on(); i++) {
+        options[count++] = uncached_options[i];
+    }
+    for (size_t i = 0; i < request->num_options; i++) {
+        options[count++] = request->options[i];
+    }
+    mxg_status status = run_action(job, COMGR_COMPILE_SOURCE_TO_RELOCATABLE, options, count,
+                                   job->input, &job->relocatable);
     mem_free(job->comgr->mem, options);
     return status;
+}
+
+static mxg_status link_executable(struct comgr_job *job)
+{
+    static atomic_uint serial;
+    char option[96];
+    const char *options[] = { option };
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(option, sizeof option, "-Wl,-rpath-link=%ld-%u-%lld-%ld", (long)getpid(),
+             atomic_fetch_add(&serial, 1), (long long)now.tv_sec, now.tv_nsec);
+    return run_action(job, COMGR_LINK_RELOCATABLE_TO_EXECUTABLE, options,
+                      comgr_cache_is_on() ? 1 : 0, job->relocatable, &job->executable);
 }
 
 static mxg_status take_result(const struct comgr_job *job, struct compile_result *result)
@@ -343,8 +379,7 @@ static mxg_status comgr_compile(void *self, const struct compile_request *reques
         status = compile_source(&job);
     }
     if (status == MXG_OK) {
-        status = run_action(&job, COMGR_LINK_RELOCATABLE_TO_EXECUTABLE, NULL, 0, job.relocatable,
-                            &job.executable);
+        status = link_executable(&job);
     }
     if (status == MXG_OK) {
         status = take_result(&job, result);
@@ -374,5 +409,5 @@ static void comgr_close(void *self)
 }
 
 const struct compiler_ops compiler_comgr_ops = {
-    "comgr", comgr_open, comgr_identity, comgr_compile, NULL, comgr_close,
+    "comgr", true, comgr_open, comgr_identity, comgr_compile, NULL, comgr_close,
 };

@@ -187,6 +187,7 @@ static mxg_status run_compile(const struct hiprtc *rtc, const struct compile_req
         return MXG_OK;
     }
     mxg_status status = hiprtc_failed(rtc, code, "CompileProgram");
+    status_prefix(status, "\"%s\" for %s: ", request->name, request->arch);
     char *log = take_log(rtc, program);
     if (log != NULL && log[0] != '\0') {
         status = status_set(status, "\"%s\" does not compile:\n%s", request->name, log);
@@ -243,5 +244,5 @@ static mxg_status hiprtc_compile(void *self, const struct compile_request *reque
 }
 
 const struct compiler_ops compiler_hiprtc_ops = {
-    "hiprtc", hiprtc_open, hiprtc_identity, hiprtc_compile, NULL, hiprtc_close,
+    "hiprtc", true, hiprtc_open, hiprtc_identity, hiprtc_compile, NULL, hiprtc_close,
 };

@@ -422,5 +422,5 @@ static uint64_t worker_restarts(const void *self)
 }
 
 const struct compiler_ops compiler_worker_ops = {
-    "worker", worker_open, worker_identity, worker_compile, worker_restarts, worker_close,
+    "worker", false, worker_open, worker_identity, worker_compile, worker_restarts, worker_close,
 };

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "scratch.h"
 #include "status.h"
 
 #define CHILD_SOCKET 3
@@ -56,30 +57,32 @@ static int open_capture(void)
 /* Loader hooks of the host are not for the helper, which may run on another C library. */
 static bool is_passed_on(const char *variable)
 {
-    return strncmp(variable, "LD_PRELOAD=", 11) != 0 && strncmp(variable, "LD_AUDIT=", 9) != 0;
+    return strncmp(variable, "LD_PRELOAD=", 11) != 0 && strncmp(variable, "LD_AUDIT=", 9) != 0 &&
+           strncmp(variable, SCRATCH_VARIABLE "=", sizeof SCRATCH_VARIABLE) != 0;
 }
 
-/* The helper's environment: the host's, or next to nothing in a setuid program. */
-static char **make_environment(const struct mem *mem)
+/* The helper's environment: the host's, or next to nothing in a setuid program; then `extra` if not empty. */
+static char **make_environment(const struct mem *mem, char *extra)
 {
     static char path[] = "PATH=/usr/bin:/bin";
     size_t count = 0, kept = 0;
     while (environ != NULL && environ[count] != NULL) {
         count++;
     }
-    char **env = mem_zalloc(mem, count + 2, sizeof *env);
+    char **env = mem_zalloc(mem, count + 3, sizeof *env);
     if (env == NULL) {
         return NULL;
     }
     if (getauxval(AT_SECURE) != 0) {
-        env[0] = path;
-        return env;
+        env[kept++] = path;
+        count = 0;
     }
     for (size_t i = 0; i < count && environ[i] != NULL; i++) {
         if (is_passed_on(environ[i])) {
             env[kept++] = environ[i];
         }
     }
+    env[kept] = extra[0] != '\0' ? extra : NULL;
     return env;
 }
 
@@ -143,9 +146,15 @@ mxg_status worker_process_start(const struct mem *mem, char *const *argv,
     static const struct worker_process none = WORKER_PROCESS_NONE;
     int pair[2] = { -1, -1 };
     int error = 0;
+    char extra[sizeof process->scratch + sizeof SCRATCH_VARIABLE + 1] = "";
     *process = none;
-    char **env = make_environment(mem);
+    process->owner = getpid();
+    if (scratch_make(process->scratch, sizeof process->scratch)) {
+        snprintf(extra, sizeof extra, "%s=%s", SCRATCH_VARIABLE, process->scratch);
+    }
+    char **env = make_environment(mem, extra);
     if (env == NULL) {
+        worker_process_end(process, 0, NULL, 0);
         return status_set(MXG_E_HOST_MEMORY, "out of host memory for the helper's environment");
     }
     process->capture = open_capture();
@@ -160,7 +169,6 @@ mxg_status worker_process_start(const struct mem *mem, char *const *argv,
         close(pair[1]);
     }
     process->fd = pair[0];
-    process->owner = getpid();
     if (error != 0) {
         process->pid = 0;
         worker_process_end(process, 0, NULL, 0);
@@ -293,6 +301,9 @@ void worker_process_end(struct worker_process *process, int grace_ms, char *how,
             describe_end(&info, how, size);
             append_output(process, how, size);
         }
+    }
+    if (process->owner == getpid()) {
+        scratch_remove(process->scratch);
     }
     if (process->pidfd >= 0) {
         close(process->pidfd);

@@ -20,9 +20,10 @@ struct worker_process {
     int fd;       /* our end of the socket */
     int capture;  /* what it printed; -1 = not captured */
     pid_t owner;  /* the process that started it: a forked child must leave it alone */
+    char scratch[512]; /* its temporary folder; "" = none could be made */
 };
 
-#define WORKER_PROCESS_NONE { 0, -1, -1, -1, 0 }
+#define WORKER_PROCESS_NONE { 0, -1, -1, -1, 0, "" }
 
 /* Start argv[0] (a path).  E_WORKER with the reason, E_HOST_MEMORY. */
 mxg_status worker_process_start(const struct mem *mem, char *const *argv,
@@ -32,8 +33,8 @@ mxg_status worker_process_start(const struct mem *mem, char *const *argv,
 void worker_process_forget_output(const struct worker_process *process);
 
 /*
- * End it (it gets `grace_ms` to end by itself, then SIGKILL), reap it, close
- * everything.  `how` becomes "exit code 4" or "signal 11 (SIGSEGV)", with the
+ * End it (it gets `grace_ms` to end by itself, then SIGKILL), reap it, remove
+ * its temporary files, close everything.  `how` becomes "exit code 4" or "signal 11 (SIGSEGV)", with the
  * last lines that it printed; NULL if nobody asks.  In a forked child only
  * descriptors are closed.
  */

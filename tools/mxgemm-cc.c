@@ -26,6 +26,7 @@
 #include "log.h"
 #include "mem.h"
 #include "mxgemm.h"
+#include "scratch.h"
 #include "status.h"
 #include "worker_wire.h"
 
@@ -51,6 +52,16 @@ static void close_inherited(void)
     }
 }
 
+/* Our temporary folder; the library removes it too, but may have been killed. */
+static char scratch[512];
+
+static void leave(int code)
+{
+    scratch_remove(scratch);
+    /* _exit: LLVM's exit handlers take milliseconds and free what the kernel frees anyway. */
+    _exit(code);
+}
+
 /*
  * The main thread may be deep in a compile when the host dies; this one waits
  * for nothing but that.  PR_SET_PDEATHSIG is no substitute: it fires when the
@@ -62,7 +73,7 @@ static void *watch_host(void *unused)
     for (;;) {
         struct pollfd poller = { WIRE_FD, 0, 0 }; /* POLLHUP needs no asking */
         if (poll(&poller, 1, -1) > 0 && (poller.revents & (POLLHUP | POLLERR)) != 0) {
-            _exit(0);
+            leave(0);
         }
     }
     return NULL;
@@ -184,6 +195,11 @@ int main(int argc, char **argv)
     close_inherited();
     /* The library's own cache verifies its entries; comgr's does not, and is off unless asked for. */
     setenv("AMD_COMGR_CACHE", "0", 0);
+    const char *folder = secure_getenv(SCRATCH_VARIABLE);
+    if (folder != NULL && strlen(folder) < sizeof scratch) {
+        memcpy(scratch, folder, strlen(folder) + 1);
+        setenv("TMPDIR", scratch, 1);
+    }
     pthread_t watcher;
     if (pthread_create(&watcher, NULL, watch_host, NULL) != 0) {
         return 3;
@@ -197,6 +213,5 @@ int main(int argc, char **argv)
     while (opened == MXG_OK && status == WIRE_OK) {
         status = serve(ops, provider);
     }
-    /* _exit: LLVM's exit handlers take milliseconds and free what the kernel frees anyway. */
-    _exit(opened == MXG_OK && status == WIRE_CLOSED ? 0 : 4);
+    leave(opened == MXG_OK && status == WIRE_CLOSED ? 0 : 4);
 }
