@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "context.h"
-#include "resolve.h"
+#include "disk.h"
 #include "status.h"
 
 mxg_status mxg_get_stats(mxg_context *context, mxg_stats *stats)
@@ -23,7 +23,7 @@ mxg_status mxg_get_stats(mxg_context *context, mxg_stats *stats)
     memset(stats, 0, sizeof *stats);
     stats->struct_size = struct_size;
     stats_snapshot(&context->stats, stats);
-    context_disk_stats(context, stats);
+    disk_stats(context, stats);
     struct compiler *compiler = atomic_load(&context->compiler);
     if (compiler != NULL) {
         stats->worker_restarts = compiler_restarts(compiler);

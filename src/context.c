@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dcache_log.h"
+#include "disk.h"
 #include "status.h"
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -85,7 +85,7 @@ static mxg_status open_parts(mxg_context *c)
         status = workspace_create(&c->settings.mem, &c->hip, &c->workspace);
     }
     if (status == MXG_OK) {
-        status = context_open_disk(c);
+        status = disk_open(c);
     }
     return status;
 }

@@ -22,7 +22,8 @@ struct build {
     char *source;
     size_t source_size;
     struct compiler *compiler;
-    struct disk_key key;
+    struct dcache_key key;
+    bool is_refused;       /* the cached code object did not load: do not ask the disk again */
     struct kernel *kernel; /* [out] */
 };
 
@@ -37,7 +38,7 @@ static mxg_status write_source(struct build *b)
         status = context_compiler(c, &b->compiler);
     }
     if (status == MXG_OK) {
-        disk_make_key(c, b->compiler, b->source, b->source_size, &b->key);
+        status = disk_key(c, b->compiler, b->source, b->source_size, &b->key);
     }
     stats_stage_end(&c->stats, MXG_STAGE_SOURCE, start);
     return status;
@@ -61,21 +62,21 @@ static mxg_status load(struct build *b, const void *code, size_t size, mxg_sourc
 static mxg_status try_disk(struct build *b)
 {
     mxg_context *c = b->context;
-    void *code = NULL;
-    size_t size = 0;
+    struct dcache_entry entry;
     const uint64_t start = stats_now();
-    const bool hit = disk_find(c, &b->key, &code, &size);
+    const enum dcache_result found = dcache_load(c->disk, &b->key, &entry);
     stats_stage_end(&c->stats, MXG_STAGE_LOOKUP, start);
-    if (!hit) {
+    if (found != DCACHE_OK) {
         return MXG_OK;
     }
-    mxg_status status = load(b, code, size, MXG_SOURCE_DISK);
-    disk_free(c, code, size);
+    mxg_status status = load(b, entry.payload, entry.payload_size, MXG_SOURCE_DISK);
+    dcache_entry_release(&entry);
     if (status == MXG_E_LOAD || status == MXG_E_CODE_OBJECT) {
         /* It verified, yet this runtime refuses it: recompile once, report only if that fails too. */
         log_warning(&c->settings.log, "%s: the cached code object does not load (%s); compiling",
                     b->name, mxg_last_error());
-        disk_drop(c, &b->key);
+        dcache_remove(c->disk, &b->key);
+        b->is_refused = true;
         status = MXG_OK;
     } else if (status == MXG_OK) {
         stats_count(&c->stats, STATS_DISK_HITS);
@@ -122,18 +123,20 @@ static mxg_status build_kernel(struct build *b)
         status = try_disk(b);
     }
     if (status == MXG_OK && b->kernel == NULL) {
-        struct disk_lock lock;
-        disk_lock_key(b->context, &b->key, &lock);
-        if (lock.is_held) {
-            /* Another process may have stored it while we waited for the lock. */
+        struct dcache_lock lock = DCACHE_LOCK_INIT;
+        /* Not getting the lock in time, or having none, means compiling privately. */
+        const enum dcache_result locked = dcache_lock(b->context->disk, &b->key, -1, &lock);
+        if (locked == DCACHE_OK && !b->is_refused) {
+            /* Another process may have stored it meanwhile. */
             status = try_disk(b);
         }
         if (status == MXG_OK && b->kernel == NULL) {
             stats_count(&b->context->stats, STATS_DISK_MISSES);
             status = compile(b);
         }
-        disk_unlock_key(b->context, &lock);
+        dcache_unlock(b->context->disk, &lock);
     }
+    dcache_key_release(&b->key);
     mem_free(&b->context->settings.mem, b->source);
     b->source = NULL;
     return status;
