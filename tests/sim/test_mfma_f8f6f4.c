@@ -212,11 +212,11 @@ static void run_and_compare(unsigned mn)
     for (unsigned m = 0; m < mn; m++) {
         for (unsigned n = 0; n < mn; n++) {
             const uint32_t w = isnan(want[m][n]) ? 0x7FC00000u : bits32(want[m][n]);
-            ck_assert_msg(d_bits(mn, m, n) == w, "%ux%u cbsz %u blgp %u (%u,%u): %08x, want %08x",
+            EXPECT(d_bits(mn, m, n) == w, "%ux%u cbsz %u blgp %u (%u,%u): %08x, want %08x",
                           mn, mn, inst.cbsz, inst.blgp, m, n, d_bits(mn, m, n), w);
         }
     }
-    ck_assert_msg(found_any() == 0, "%s", found.text);
+    EXPECT(found_any() == 0, "%s", found.text);
 }
 
 /* ---- tests ---- */
@@ -294,7 +294,7 @@ START_TEST(test_mfma_one_hot_layout)
             for (unsigned i = 0; i < mn; i++) {
                 for (unsigned j = 0; j < mn; j++) {
                     const float want = i == m && j == n ? 128.0f : 0.0f;
-                    ck_assert(d_bits(mn, i, j) == bits32(want));
+                    EXPECT_EQ(d_bits(mn, i, j), bits32(want));
                 }
             }
         }

@@ -13,6 +13,17 @@
 
 #include "wave.h"
 
+/* Check writes to a pipe at each of its asserts; in loops of millions only failures may. */
+#define EXPECT(cond, ...)              \
+    do {                               \
+        if (!(cond)) {                 \
+            ck_abort_msg(__VA_ARGS__); \
+        }                              \
+    } while (0)
+#define EXPECT_EQ(got, want) \
+    EXPECT((got) == (want), "%s is %llx, want %llx", #got, (unsigned long long)(got), \
+           (unsigned long long)(want))
+
 struct findings {
     unsigned count[SIM_FIND_COUNT];
     char text[256]; /* the last one */
