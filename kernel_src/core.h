@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types and small helpers that every family uses.  The text is freestanding:
+ * no headers and no device libraries, so that comgr and hiprtc see the same.
+ */
+#define MXG_FN static __attribute__((device, always_inline)) inline
+#define MXG_KERNEL(threads, waves_per_eu)                                       \
+    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads), \
+                              amdgpu_waves_per_eu(waves_per_eu, waves_per_eu)))
+#define MXG_UNROLL _Pragma("clang loop unroll(full)")
+#define MXG_GLOBAL __attribute__((address_space(1)))
+
+/*
+ * A value that the optimiser cannot see through, at no cost.  On a lane offset
+ * it keeps the 32-bit offset apart from its 64-bit base, as the load's address
+ * mode wants them; otherwise their sum is formed once per lane, in VALU code.
+ */
+#define MXG_PIN(value) __asm__("" : "+v"(value))
+/* The same for a wave-uniform value. */
+#define MXG_PIN_UNIFORM(value) __asm__("" : "+s"(value))
+
+/*
+ * Loads stay in the order of the steps, and nothing that waits for one moves
+ * ahead of an earlier step.  Mask: SALU and MFMA may cross.
+ */
+#define MXG_KEEP_LOAD_ORDER() __builtin_amdgcn_sched_barrier(0x000c)
+
+typedef unsigned char mxg_u8;
+typedef unsigned short mxg_u16;
+typedef unsigned int mxg_u32;
+typedef unsigned long long mxg_u64;
+typedef long long mxg_i64;
+typedef mxg_u16 mxg_u16x2 __attribute__((ext_vector_type(2)));
+typedef mxg_u32 mxg_u32x4 __attribute__((ext_vector_type(4)));
+typedef int mxg_i32x8 __attribute__((ext_vector_type(8)));
+typedef float mxg_f32x4 __attribute__((ext_vector_type(4)));
+typedef __bf16 mxg_bf16x2 __attribute__((ext_vector_type(2)));
+typedef __bf16 mxg_bf16x4 __attribute__((ext_vector_type(4)));
+typedef _Float16 mxg_f16x4 __attribute__((ext_vector_type(4)));
+
+/* Byte pointers to global memory; a wave-uniform base plus a 32-bit lane offset is one address mode. */
+typedef const MXG_GLOBAL mxg_u8 *mxg_src;
+typedef MXG_GLOBAL mxg_u8 *mxg_dst;
+
+static_assert(sizeof(void *) == 8, "64-bit device pointers");
+
+/* MX blocks of a row, and K of one v_mfma_scale_f32_16x16x128 in blocks. */
+constexpr int MXG_BLOCKS = MXG_BAKE_K / 32;
+
+MXG_FN mxg_u32x4 mxg_load16(mxg_src base, mxg_u32 offset)
+{
+    return *(const MXG_GLOBAL mxg_u32x4 *)(base + offset);
+}
+
+MXG_FN mxg_u32 mxg_load4(mxg_src base, mxg_u32 offset)
+{
+    return *(const MXG_GLOBAL mxg_u32 *)(base + offset);
+}
+
+MXG_FN mxg_u32 mxg_load1(mxg_src base, mxg_u32 offset)
+{
+    return base[offset];
+}
+
+MXG_FN int mxg_min(int a, int b)
+{
+    return a < b ? a : b;
+}
