@@ -44,6 +44,36 @@ MXGSIM_API char *mxgsim_reports_json(void);
 MXGSIM_API void mxgsim_counters(struct mxgsim_counters *out);
 MXGSIM_API void mxgsim_counters_reset(void);
 
+/*
+ * Fault injection.  `name` is an entry point that the simulator implements
+ * ("hipModuleLaunchKernel"), or "kernel": the execution of a kernel on its stream, whose
+ * error is therefore asynchronous.  Errors are hipError_t values; a result other than 0
+ * means that there is no such name.
+ */
+
+/* Call number nth from now (1 = the next one) fails, and with `onward` all after it; 0 = none. */
+MXGSIM_API int mxgsim_fail(const char *name, unsigned long nth, int onward, int error);
+/* Every call first sleeps so long. */
+MXGSIM_API int mxgsim_delay(const char *name, unsigned microseconds);
+/* Calls since the start, the last mxgsim_fail for this name, or mxgsim_clear_faults. */
+MXGSIM_API unsigned long mxgsim_call_count(const char *name);
+MXGSIM_API void mxgsim_clear_faults(void);
+
+/*
+ * A kernel that faults leaves its device unusable: every later call that needs the device
+ * returns the fault's error, and what was queued is dropped.  This waits for the device's
+ * streams, makes it usable again and returns the fault (0: there was none).  Memory, streams
+ * and modules stay.
+ */
+MXGSIM_API int mxgsim_reset_device(int device);
+
+/*
+ * End all streams (what is queued is dropped), free all memory, modules and handles.  The
+ * next HIP call starts anew and reads the environment again.  No other thread may be in a
+ * HIP call.  Unloading the library does the same.
+ */
+MXGSIM_API void mxgsim_shutdown(void);
+
 #ifdef __cplusplus
 }
 #endif
