@@ -62,6 +62,12 @@ MXG_FN mxg_u32 mxg_load1(mxg_src base, mxg_u32 offset)
     return base[offset];
 }
 
+/* grid.y and grid.z together count parts of M; the host cuts them the same way. */
+MXG_FN mxg_i64 mxg_grid_yz()
+{
+    return (mxg_i64)__builtin_amdgcn_workgroup_id_z() * 32768 + __builtin_amdgcn_workgroup_id_y();
+}
+
 MXG_FN int mxg_min(int a, int b)
 {
     return a < b ? a : b;

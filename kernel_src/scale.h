@@ -11,9 +11,6 @@
  * tile is 32-bit.
  */
 
-/* 32 rows of shuffled scales: columns are padded to 8. */
-constexpr mxg_i64 MXG_SCALE_GROUP_BYTES = (mxg_i64)((MXG_BLOCKS + 7) / 8) * 256;
-
 /*
  * is_shifted: a single tile may start in the middle of a group of 32 rows; its
  * bytes are then shifted down.  is_masked: the bytes of rows that do not exist
@@ -48,7 +45,7 @@ MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_i6
         }
         int group = mxg_min(i, (live - 1) / 32);
         s.base[i] = src + (first / 32 + group) * MXG_SCALE_GROUP_BYTES;
-        s.offset[i] = tile.block * 64 + (scales::tiles == 1 ? row : tile.row) * 4;
+        s.offset[i] = mxg_scale_place(scales::tiles == 1 ? row % 16 : tile.row, tile.block);
         if (scales::is_masked) {
             int low = i * 32 + tile.row;
             s.mask[i] = (low < live ? 0x00ff00ffu : 0u) | (low + 16 < live ? 0xff00ff00u : 0u);

@@ -34,9 +34,6 @@ constexpr int MXG_WAVE_CHUNKS = MXG_CHUNKS / MXG_SHARERS;
 constexpr int MXG_EXTRA_WAVES = MXG_CHUNKS % MXG_SHARERS;
 constexpr bool MXG_HAS_TAIL = MXG_TAIL_BLOCKS != 0;
 
-/* grid.y and grid.z together count tiles of M; the host cuts them the same way. */
-constexpr mxg_u32 MXG_GRID_Y = 32768;
-
 struct mxg_tile {
     int lane, wave;
     int row;          /* lane's row inside a 16-row tile */
@@ -65,8 +62,7 @@ MXG_FN bool mxg_tile_find(mxg_tile &tile, mxg_i64 m)
     tile.row = tile.lane % 16;
     tile.block = tile.lane / 16;
 
-    tile.first_m = ((mxg_i64)__builtin_amdgcn_workgroup_id_z() * MXG_GRID_Y +
-                    __builtin_amdgcn_workgroup_id_y()) * MXG_TILE_ROWS;
+    tile.first_m = mxg_grid_yz() * MXG_TILE_ROWS;
     mxg_i64 rows = m - tile.first_m;
     tile.live_rows = rows < MXG_TILE_ROWS ? (int)rows : MXG_TILE_ROWS;
     tile.load_rows = tile.live_rows;

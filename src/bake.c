@@ -15,12 +15,14 @@
 #include "kernel_src.h"
 #include "status.h"
 
-static const char *const quantize_parts[] = { "bake_check.h", "core.h", "quant.h", "quantize.hip", NULL };
-static const char *const gemm_parts[] = { "bake_check.h", "core.h", "tile.h", "scale.h", "b_mxfp4.h",
-                                          "a_mxfp4.h", "pipeline.h", "epilogue.h", "gemm.hip", NULL };
-static const char *const fused_parts[] = { "bake_check.h", "core.h", "quant.h", "tile.h", "scale.h",
-                                           "b_mxfp4.h", "a_bf16.h", "pipeline.h", "epilogue.h",
-                                           "gemm.hip", NULL };
+static const char *const quantize_parts[] = { "bake_check.h", "core.h", "layout.h", "quant.h",
+                                             "quantize.hip", NULL };
+static const char *const gemm_parts[] = { "bake_check.h", "core.h", "layout.h", "tile.h", "scale.h",
+                                          "b_mxfp4.h", "a_mxfp4.h", "pipeline.h", "epilogue.h",
+                                          "gemm.hip", NULL };
+static const char *const fused_parts[] = { "bake_check.h", "core.h", "layout.h", "quant.h", "tile.h",
+                                           "scale.h", "b_mxfp4.h", "a_bf16.h", "pipeline.h",
+                                           "epilogue.h", "gemm.hip", NULL };
 
 /* Text that grows until `room` is used up; with room 0 it only counts. */
 struct text {

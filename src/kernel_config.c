@@ -13,9 +13,9 @@
 #define GRID_THREADS_MAX UINT32_MAX
 #define GRID_Z_MAX 65535
 
-/* Shared with kernel_src: MXG_GRID_Y of tile.h, MXG_GROUP_ROWS of quantize.hip. */
+/* Shared with kernel_src: mxg_grid_yz of core.h, MXG_GROUP_ROWS of quantize.hip. */
 #define GRID_Y 32768
-#define QUANTIZE_GROUP_BLOCKS INT64_C(0x40000000)
+#define QUANTIZE_GROUP_BLOCKS INT64_C(0x10000000)
 #define QUANTIZE_THREADS 256
 
 #define TILE 16
@@ -135,7 +135,7 @@ static mxg_status quantize_geometry(const struct kernel_config *config, int64_t 
     int64_t blocks = config->k / 32;
     /* Shuffled scales of rows past M are cleared up to a whole group of 32. */
     int64_t rows = config->a_scale_layout == MXG_LAYOUT_SHUFFLED ? (m + 31) / 32 * 32 : m;
-    int64_t group_rows = QUANTIZE_GROUP_BLOCKS / blocks;
+    int64_t group_rows = QUANTIZE_GROUP_BLOCKS / blocks / 32 * 32;
     int64_t groups = (rows + group_rows - 1) / group_rows;
     int64_t threads = (rows < group_rows ? rows : group_rows) * blocks;
 
