@@ -13,7 +13,7 @@
 struct sim_code;     /* decoded code object, loader.h */
 struct sim_dispatch; /* one kernel launch, group.h */
 struct sim_group;    /* one running workgroup, group.h */
-struct sim_check;    /* per-wave checker state: waits, hazards, definedness; check.h */
+struct sim_check;    /* per-wave checker state: waits, hazards, definedness; wave_check.h */
 
 enum sim_wave_state {
     SIM_WAVE_RUNNING,
@@ -87,7 +87,7 @@ enum sim_finding {
     SIM_FIND_LDS_BOUNDS,      /* report: hardware drops or returns 0 */
     SIM_FIND_WAITCNT,         /* report: register used before its s_waitcnt */
     SIM_FIND_HAZARD,          /* report: wait states that hardware does not interlock */
-    SIM_FIND_BARRIER,         /* fault: not reached by all waves */
+    SIM_FIND_BARRIER,         /* report: a wave ended before a barrier that others wait at */
     SIM_FIND_UNINIT_REG,      /* report: register read before any write */
     SIM_FIND_UNINIT_LDS,      /* report */
     SIM_FIND_UNINIT_MEM,      /* report, only where the runtime was asked to track it */

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Per-instruction register checks: definedness, outstanding loads, and the tick tests
+ * that lead to check_hazard.c.  Generic over the spans that classify.c found.
+ */
+#include "wave_check.h"
+
+#include "group.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Ticks start here, so that "written at tick 0" is long ago for every rule. */
+#define FIRST_TICK 64
+#define GPR_IDX_EN (1u << 27)
+
+const char *sim_vreg_name(unsigned r, char *buf, size_t size)
+{
+    snprintf(buf, size, "%c%u", r < 256 ? 'v' : 'a', r & 255);
+    return buf;
+}
+
+const char *sim_sreg_name(unsigned r, char *buf, size_t size)
+{
+    static const char *const special[] = {
+        [102 - 102] = "flat_scratch_lo", [103 - 102] = "flat_scratch_hi",
+        [104 - 102] = "xnack_mask_lo", [105 - 102] = "xnack_mask_hi",
+        [106 - 102] = "vcc_lo", [107 - 102] = "vcc_hi"
+    };
+    if (r >= 102 && r < 108) {
+        snprintf(buf, size, "%s", special[r - 102]);
+    } else if (r == SIM_SGPR_M0) {
+        snprintf(buf, size, "m0");
+    } else if (r >= SIM_SGPR_EXEC) {
+        snprintf(buf, size, "exec_%s", r == SIM_SGPR_EXEC ? "lo" : "hi");
+    } else if (r >= SIM_SGPR_TTMP0) {
+        snprintf(buf, size, "ttmp%u", r - SIM_SGPR_TTMP0);
+    } else {
+        snprintf(buf, size, "s%u", r);
+    }
+    return buf;
+}
+
+void sim_check_reset(struct sim_wave *w, uint32_t vgprs, uint32_t agprs)
+{
+    struct sim_check *c = w->check;
+    memset(c->v, 0, vgprs * sizeof c->v[0]);
+    memset(c->v + 256, 0, agprs * sizeof c->v[0]);
+    memset(c->s, 0, sizeof c->s);
+    c->tick = FIRST_TICK;
+    c->exec_written = 0;
+    c->vm = c->ds = c->smem = c->flat_vm = c->flat_lgkm = (struct sim_queue){0};
+    c->has_undefined = false;
+    memset(c->undefined, 0, sizeof c->undefined);
+    c->scc_defined = 0;
+}
+
+bool sim_check_is_pending(const struct sim_check *c, unsigned kind, uint32_t pending)
+{
+    switch (kind) {
+    case SIM_PEND_VM:
+        return pending > c->vm.done;
+    case SIM_PEND_DS:
+        return pending > c->ds.done;
+    case SIM_PEND_SMEM:
+        return pending > c->smem.done;
+    case SIM_PEND_FLAT:
+        return pending > c->flat_vm.done || pending > c->flat_lgkm.done;
+    default:
+        return false;
+    }
+}
+
+uint64_t sim_check_defined(const struct sim_check *c, unsigned r, unsigned bytes)
+{
+    uint64_t defined = c->v[r].defined;
+    if (c->v[r].has_parts) {
+        uint64_t parts = ~(uint64_t)0;
+        for (unsigned b = 0; b < 4; b++) {
+            parts &= bytes >> b & 1 ? c->parts[r][b] : ~(uint64_t)0;
+        }
+        defined |= parts;
+    }
+    return defined;
+}
+
+static const char *counter_text(unsigned kind)
+{
+    switch (kind) {
+    case SIM_PEND_VM:
+        return "vmcnt";
+    case SIM_PEND_FLAT:
+        return "vmcnt(0) and lgkmcnt(0)";
+    case SIM_PEND_SMEM:
+        return "lgkmcnt(0)";
+    default:
+        return "lgkmcnt";
+    }
+}
+
+/* The largest counter value that would cover the load. */
+static unsigned enough(const struct sim_check *c, unsigned kind, uint32_t pending)
+{
+    return kind == SIM_PEND_VM ? c->vm.issued - pending
+           : kind == SIM_PEND_DS ? c->ds.issued - pending : 0;
+}
+
+static void report_pending(struct sim_wave *w, const char *reg, unsigned kind,
+                           uint32_t pending, const char *how)
+{
+    sim_find(w, SIM_FIND_WAITCNT, -1,
+             "%s is %s while the load that writes it is outstanding: "
+             "s_waitcnt %s(%u) or lower is missing", reg, how, counter_text(kind),
+             enough(w->check, kind, pending));
+}
+
+/* Slow part of a VGPR check: the register has a pending mark. */
+static void check_vpending(struct sim_wave *w, const struct sim_dec *d, unsigned r, bool is_write)
+{
+    struct sim_check *c = w->check;
+    struct sim_vstate *v = &c->v[r];
+    char name[16];
+    if (!sim_check_is_pending(c, v->kind, v->pending)) {
+        v->kind = SIM_PEND_NONE;
+        return;
+    }
+    /* A later load of the same kind returns later: the register ends with its data. */
+    const struct sim_op *op = d->inst.op;
+    bool in_order = is_write && !(d->flags & SIM_DEC_FLAT) &&
+                    ((v->kind == SIM_PEND_VM && (op->flags & SIM_F_VMEM)) ||
+                     (v->kind == SIM_PEND_DS && (op->flags & SIM_F_DS)));
+    if (in_order) {
+        return;
+    }
+    report_pending(w, sim_vreg_name(r, name, sizeof name), v->kind, v->pending,
+                   is_write ? "overwritten" : "read");
+    v->kind = SIM_PEND_NONE;
+}
+
+/* Lanes of source span s that the instruction reads. */
+static uint64_t lanes_read(const struct sim_wave *w, const struct sim_dec *d, uint64_t exec)
+{
+    if (d->flags & SIM_DEC_WHOLE) {
+        return ~(uint64_t)0;
+    }
+    if (d->flags & SIM_DEC_READS_ONE) {
+        const struct sim_opnd *o = &d->inst.src[1];
+        unsigned lane = exec ? (unsigned)__builtin_ctzll(exec) : 0;
+        if (o->kind == SIM_OPND_SGPR) {
+            lane = w->sgpr[o->reg] & 63;
+        } else if (o->kind == SIM_OPND_CONST) {
+            lane = (unsigned)o->imm & 63;
+        }
+        return (uint64_t)1 << lane;
+    }
+    return exec;
+}
+
+/* A store to scratch is a spill as often as not: undefined lanes go along unreported. */
+static bool is_quiet(const struct sim_dec *d, const struct sim_span *s)
+{
+    return (d->flags & SIM_DEC_COPY) ||
+           ((d->flags & SIM_DEC_SCRATCH) && s->role == SIM_SRC_DATA);
+}
+
+static void report_undefined(struct sim_wave *w, unsigned r, uint64_t lanes)
+{
+    char name[16];
+    int lane = __builtin_ctzll(lanes);
+    sim_find(w, SIM_FIND_UNINIT_REG, lane,
+             "%s is read in %d lanes (first lane %d) where nothing has written it",
+             sim_vreg_name(r, name, sizeof name), __builtin_popcountll(lanes), lane);
+}
+
+static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s,
+                        uint64_t lanes)
+{
+    struct sim_check *c = w->check;
+    for (unsigned i = 0; i < s->count; i++) {
+        unsigned r = (s->first + i) & 511;
+        struct sim_vstate *v = &c->v[r];
+        if (v->kind) {
+            check_vpending(w, d, r, false);
+        }
+        if (c->tick < v->busy) {
+            sim_hazard_vread(w, d, s, r);
+        }
+        if ((lanes & ~v->defined) && !is_quiet(d, s)) {
+            uint64_t missing = lanes & ~sim_check_defined(c, r, s->bytes);
+            if (missing) {
+                report_undefined(w, r, missing);
+                v->defined |= missing; /* once is enough */
+            }
+        }
+    }
+}
+
+static void check_vwrite(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s)
+{
+    struct sim_check *c = w->check;
+    for (unsigned i = 0; i < s->count; i++) {
+        unsigned r = (s->first + i) & 511;
+        struct sim_vstate *v = &c->v[r];
+        if (v->kind) {
+            check_vpending(w, d, r, true);
+        }
+        if (c->tick < v->busy || c->tick < v->war) {
+            sim_hazard_vwrite(w, d, s, r);
+        }
+    }
+}
+
+static void check_spending(struct sim_wave *w, unsigned r, bool is_write)
+{
+    struct sim_check *c = w->check;
+    struct sim_sstate *v = &c->s[r];
+    char name[24];
+    if (sim_check_is_pending(c, v->kind, v->pending)) {
+        report_pending(w, sim_sreg_name(r, name, sizeof name), v->kind, v->pending,
+                       is_write ? "overwritten" : "read");
+    }
+    v->kind = SIM_PEND_NONE;
+}
+
+static void check_scalars(struct sim_wave *w, const struct sim_dec *d)
+{
+    struct sim_check *c = w->check;
+    for (unsigned k = 0; k < d->sread_count; k++) {
+        const struct sim_span *s = &d->sread[k];
+        for (unsigned i = 0; i < s->count && s->first + i < SIM_SGPR_COUNT; i++) {
+            unsigned r = s->first + i;
+            struct sim_sstate *v = &c->s[r];
+            if (v->kind) {
+                check_spending(w, r, false);
+            }
+            if (c->tick - v->written < 5) {
+                sim_hazard_sread(w, d, s, r);
+            }
+            if (!v->is_defined && !(d->flags & SIM_DEC_COPY)) {
+                char name[24];
+                sim_find(w, SIM_FIND_UNINIT_REG, -1, "%s is read and nothing has written it",
+                         sim_sreg_name(r, name, sizeof name));
+                v->is_defined = 1;
+            }
+        }
+    }
+    for (unsigned k = 0; k < d->swrite_count; k++) {
+        const struct sim_span *s = &d->swrite[k];
+        for (unsigned i = 0; i < s->count && s->first + i < SIM_SGPR_COUNT; i++) {
+            if (c->s[s->first + i].kind) {
+                check_spending(w, s->first + i, true);
+            }
+        }
+    }
+}
+
+/* Registers beyond what the descriptor allocates belong to another wave. */
+static void check_limits(struct sim_wave *w, const struct sim_dec *d)
+{
+    const struct sim_dispatch *p = w->dispatch;
+    bool is_arch = d->vgpr_top > p->vgpr_limit;
+    char name[16];
+    unsigned r = is_arch ? d->vgpr_top - 1u : 256u + d->agpr_top - 1u;
+    sim_find(w, SIM_FIND_UNPREDICTABLE, -1,
+             "%s is used, but the kernel descriptor allocates %u registers of that file",
+             sim_vreg_name(r, name, sizeof name), is_arch ? p->vgpr_limit : p->agpr_limit);
+}
+
+void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
+{
+    struct sim_check *c = w->check;
+    uint64_t exec = sim_exec_mask(w);
+    const struct sim_dispatch *p = w->dispatch;
+    check_scalars(w, d);
+    if (d->vread_count | d->vwrite_count) {
+        if (d->vgpr_top > p->vgpr_limit || d->agpr_top > p->agpr_limit) {
+            check_limits(w, d);
+        }
+        /* Relative register indexing moves operands at run time; only plain ones are known. */
+        if (!(w->mode & GPR_IDX_EN)) {
+            uint64_t lanes = lanes_read(w, d, exec);
+            for (unsigned k = 0; k < d->vread_count; k++) {
+                check_vread(w, d, &d->vread[k], lanes);
+            }
+            for (unsigned k = 0; k < d->vwrite_count; k++) {
+                check_vwrite(w, d, &d->vwrite[k]);
+            }
+        }
+    }
+    if (c->tick - c->exec_written < 5) {
+        sim_hazard_exec(w, d);
+    }
+}
+
+/* Lanes of a copy's result dword i that hold defined data. */
+static uint64_t copied_lanes(const struct sim_check *c, const struct sim_dec *d, unsigned i)
+{
+    if (d->vread_count) {
+        unsigned r = (d->vread[0].first + i) & 511;
+        return sim_check_defined(c, r, 15);
+    }
+    if (d->sread_count && d->sread[0].first + i < SIM_SGPR_COUNT) {
+        return c->s[d->sread[0].first + i].is_defined ? ~(uint64_t)0 : 0;
+    }
+    return ~(uint64_t)0;
+}
+
+/* Definedness of VGPR r after a write of `bytes` in `lanes`, of which `good` are defined. */
+static void define(struct sim_check *c, unsigned r, unsigned bytes, uint64_t lanes,
+                   uint64_t good)
+{
+    struct sim_vstate *v = &c->v[r];
+    if (bytes == 15 && !v->has_parts) {
+        v->defined = (v->defined & ~lanes) | (lanes & good);
+        return;
+    }
+    if (!v->has_parts) {
+        for (unsigned b = 0; b < 4; b++) {
+            c->parts[r][b] = v->defined;
+        }
+        v->has_parts = 1;
+    }
+    for (unsigned b = 0; b < 4; b++) {
+        if (bytes >> b & 1) {
+            c->parts[r][b] = (c->parts[r][b] & ~lanes) | (lanes & good);
+        }
+    }
+    v->defined = c->parts[r][0] & c->parts[r][1] & c->parts[r][2] & c->parts[r][3];
+    if (v->defined == ~(uint64_t)0) {
+        v->has_parts = 0;
+    }
+}
+
+/* Load results: which counter they wait for. */
+static unsigned pending_kind(const struct sim_dec *d)
+{
+    const struct sim_op *op = d->inst.op;
+    if (d->flags & (SIM_DEC_NO_COUNT | SIM_DEC_LDS_DIRECT)) {
+        return SIM_PEND_NONE;
+    }
+    return d->flags & SIM_DEC_FLAT       ? SIM_PEND_FLAT
+           : op->flags & SIM_F_VMEM      ? SIM_PEND_VM
+           : op->flags & SIM_F_DS        ? SIM_PEND_DS
+           : op->flags & SIM_F_SMEM      ? SIM_PEND_SMEM
+                                         : SIM_PEND_NONE;
+}
+
+static uint32_t count_issue(struct sim_queue *q, unsigned max)
+{
+    /* The counter saturates by stalling: no more than max can be outstanding. */
+    q->issued++;
+    if (q->issued - q->done > max) {
+        q->done = q->issued - max;
+    }
+    return q->issued;
+}
+
+/* Count the instruction as issued; returns its sequence number. */
+static uint32_t issue(struct sim_check *c, unsigned kind)
+{
+    switch (kind) {
+    case SIM_PEND_VM:
+        return count_issue(&c->vm, 63);
+    case SIM_PEND_DS:
+        return count_issue(&c->ds, 15);
+    case SIM_PEND_SMEM:
+        return ++c->smem.issued;
+    case SIM_PEND_FLAT:
+        ++c->flat_lgkm.issued;
+        return ++c->flat_vm.issued;
+    default:
+        return 0;
+    }
+}
+
+static void mark_vwrites(struct sim_wave *w, const struct sim_dec *d, uint64_t exec,
+                         unsigned kind, uint32_t seq)
+{
+    struct sim_check *c = w->check;
+    uint32_t next = c->tick + d->states;
+    unsigned longest = kind ? 0 : sim_hazard_longest(d->hazard, d->passes);
+    uint64_t lanes = d->flags & SIM_DEC_WHOLE ? ~(uint64_t)0 : exec;
+    if (d->flags & SIM_DEC_ONE_LANE) {
+        const struct sim_opnd *o = &d->inst.src[1];
+        uint32_t value = o->kind == SIM_OPND_SGPR ? w->sgpr[o->reg] : (uint32_t)o->imm;
+        lanes = (uint64_t)1 << (value & 63);
+    }
+    for (unsigned k = 0; k < d->vwrite_count; k++) {
+        const struct sim_span *s = &d->vwrite[k];
+        for (unsigned i = 0; i < s->count; i++) {
+            unsigned r = (s->first + i) & 511;
+            struct sim_vstate *v = &c->v[r];
+            uint64_t good = d->flags & SIM_DEC_COPY ? copied_lanes(c, d, i) : ~(uint64_t)0;
+            if (c->has_undefined && s->role == 8) {
+                good = ~c->undefined[i & 15];
+            }
+            if (lanes != ~(uint64_t)0 || good != ~(uint64_t)0 || s->bytes != 15) {
+                define(c, r, s->bytes, lanes, good);
+            } else {
+                v->defined = ~(uint64_t)0;
+                v->has_parts = 0;
+            }
+            v->kind = (uint8_t)kind;
+            v->pending = seq;
+            v->written = next;
+            v->busy = next + longest;
+            v->writer = d->hazard;
+            v->passes = d->passes;
+            v->base_gap = (uint8_t)i;
+            v->span = s->count;
+        }
+    }
+}
+
+/* Reads that forbid an early overwrite: SrcC of the matrix unit, data of wide stores. */
+static void mark_reads(struct sim_check *c, const struct sim_dec *d)
+{
+    bool is_xdl = d->hazard == SIM_HAZ_MFMA && d->passes > 0;
+    bool is_store = d->flags & SIM_DEC_WIDE_STORE;
+    if (!is_xdl && !is_store) {
+        return;
+    }
+    unsigned role = is_xdl ? 2 : SIM_SRC_DATA;
+    unsigned needs = is_xdl ? d->passes - 1u : 2;
+    for (unsigned k = 0; k < d->vread_count; k++) {
+        const struct sim_span *s = &d->vread[k];
+        if (s->role != role) {
+            continue;
+        }
+        for (unsigned i = 0; i < s->count; i++) {
+            struct sim_vstate *v = &c->v[(s->first + i) & 511];
+            uint32_t until = c->tick + 1 + needs;
+            if (until > v->war) {
+                v->war = until;
+                v->war_needs = (uint8_t)needs;
+                v->war_kind = is_store;
+            }
+        }
+    }
+}
+
+static void mark_swrites(struct sim_wave *w, const struct sim_dec *d, unsigned kind,
+                         uint32_t seq)
+{
+    struct sim_check *c = w->check;
+    const struct sim_op *op = d->inst.op;
+    for (unsigned k = 0; k < d->swrite_count; k++) {
+        const struct sim_span *s = &d->swrite[k];
+        for (unsigned i = 0; i < s->count && s->first + i < SIM_SGPR_COUNT; i++) {
+            unsigned r = s->first + i;
+            struct sim_sstate *v = &c->s[r];
+            bool good = true;
+            if (d->flags & SIM_DEC_COPY && d->sread_count) {
+                unsigned from = d->sread[0].first + i;
+                good = from >= SIM_SGPR_COUNT || c->s[from].is_defined;
+            }
+            v->is_defined = good;
+            v->kind = (uint8_t)kind;
+            v->pending = seq;
+            if (op->flags & SIM_F_VALU || r == SIM_SGPR_M0) {
+                v->written = c->tick + 1;
+                v->writer = d->hazard;
+            } else {
+                v->written = 0;
+            }
+        }
+    }
+    if (d->flags & SIM_DEC_CMPX) {
+        c->exec_written = c->tick + 1;
+    }
+}
+
+void sim_check_after(struct sim_wave *w, const struct sim_dec *d, uint64_t exec_before)
+{
+    struct sim_check *c = w->check;
+    unsigned kind = pending_kind(d);
+    uint32_t seq = kind ? issue(c, kind) : 0;
+    if (d->vread_count) {
+        mark_reads(c, d);
+    }
+    if (d->vwrite_count && !(w->mode & GPR_IDX_EN)) {
+        mark_vwrites(w, d, exec_before, kind, seq);
+    }
+    if (d->swrite_count) {
+        mark_swrites(w, d, kind, seq);
+    }
+    c->has_undefined = false;
+    c->tick += d->states;
+}
+
+static void wait_queue(struct sim_queue *q, unsigned left)
+{
+    if (q->issued - q->done > left) {
+        q->done = q->issued - left;
+    }
+}
+
+void sim_check_waitcnt(struct sim_wave *w, unsigned vmcnt, unsigned lgkmcnt)
+{
+    struct sim_check *c = w->check;
+    wait_queue(&c->vm, vmcnt);
+    if (vmcnt == 0) {
+        wait_queue(&c->flat_vm, 0);
+    }
+    /*
+     * DS operations return in order among themselves, so that however SMEM and FLAT
+     * mix in, all but the newest `lgkmcnt` of them are done.  SMEM and FLAT return
+     * out of order: only zero says something about them (ISA text, 4.4 and 10.2.2).
+     */
+    wait_queue(&c->ds, lgkmcnt);
+    if (lgkmcnt == 0) {
+        wait_queue(&c->smem, 0);
+        wait_queue(&c->flat_lgkm, 0);
+    }
+    if (w->group->wave_count == 1) {
+        sim_lds_waited(w->group);
+    }
+}
