@@ -117,6 +117,7 @@ bool dec_inline(struct decode *d, struct sim_opnd *o, unsigned code, char type)
     }
     switch (type) {
     case 'h':
+    case 't':
     case 'w': /* 16-bit integers see the half-precision pattern */
     case 'H':
         o->imm = inline_floats[code - 240].h;
@@ -243,6 +244,9 @@ static bool dec_sop(struct decode *d, enum sim_enc enc, unsigned opcode)
         case 's':
             ok = dec_scalar(d, &in->src[src], src == 0 ? w & 0xff : w >> 8 & 0xff, t.type, 1);
             src++;
+            break;
+        case 'r':
+            ok = dec_sgpr(d, &in->src[src++], w & 0xff, type_dwords(t.type));
             break;
         case 'I':
             /* SOPC keeps the index mode where the second source would be. */

@@ -35,7 +35,8 @@ static inline unsigned type_dwords(char type)
 /* Types on which neg and abs work. */
 static inline bool type_is_float(char type)
 {
-    return type == 'f' || type == 'h' || type == 'd' || type == 'b' || type == 'F';
+    return type == 'f' || type == 'h' || type == 'd' || type == 'b' || type == 'F' ||
+           type == 'H' || type == 'Y';
 }
 
 /* Record why the words are refused; always returns false. */

@@ -23,6 +23,7 @@ static bool dec_smem_offset(struct decode *d)
     bool soe = (lo >> 14 & 1) != 0;
     if (imm) {
         in->offset = (int32_t)(hi << 11) >> 11;
+        in->mem |= SIM_MEM_OFFEN;
     }
     if (soe) {
         if (!imm && (hi & 0x1fffff) != 0) {
@@ -57,6 +58,7 @@ bool dec_smem(struct decode *d)
     in->mem = (lo >> 16 & 1) != 0 ? SIM_MEM_SC0 : 0;
     bool has_base = false;
     bool has_data = false;
+    bool has_offset = false;
     token_start(&t, in->op);
     while (ok && token_next(&t)) {
         unsigned data = lo >> 6 & 0x7f;
@@ -72,12 +74,15 @@ bool dec_smem(struct decode *d)
         case 'A': /* the old value comes back into the data registers, if at all */
             has_data = true;
             ok = dec_sgpr(d, &in->src[1], data, t.number);
-            if (in->mem != 0) {
+            if ((in->mem & SIM_MEM_SC0) != 0) {
                 in->dst[0] = in->src[1];
             }
             break;
         case 'p':
             has_data = true;
+            if ((in->mem & SIM_MEM_SC0) != 0) {
+                return dec_refuse(d, "unused field is not zero");
+            }
             in->imm = (int32_t)data;
             break;
         case 'b':
@@ -85,18 +90,26 @@ bool dec_smem(struct decode *d)
             ok = dec_sgpr(d, &in->src[0], 2 * (lo & 0x3f), t.number);
             break;
         default:
+            has_offset = true;
             ok = dec_smem_offset(d);
             break;
         }
     }
-    /* Only the destination of a load may lie outside the SGPRs, but never in M0 or EXEC. */
-    if (ok && in->dst[0].kind == SIM_OPND_SGPR && in->dst[0].reg >= SIM_SGPR_M0) {
-        return dec_refuse(d, "scalar load into M0 or EXEC");
+    /* Without an address, IMM, GLC, NV and SOE mean nothing. */
+    if (ok && !has_offset && (d->w[1] != 0 || (lo & 0x1c000) != 0)) {
+        return dec_refuse(d, "unused field is not zero");
+    }
+    if (ok && ((in->dst[0].kind == SIM_OPND_SGPR && in->dst[0].reg >= SIM_SGPR_M0) ||
+               (in->src[1].kind == SIM_OPND_SGPR && in->src[1].reg >= SIM_SGPR_M0))) {
+        return dec_refuse(d, "scalar memory data in M0 or EXEC");
     }
     if (ok && in->src[0].kind == SIM_OPND_SGPR && in->src[0].reg >= SIM_SGPR_M0) {
         return dec_refuse(d, "scalar memory base in EXEC");
     }
-    if (ok && ((!has_base && ((lo & 0x24003f) != 0 && (lo & 0x3f) != 0)) ||
+    if (ok && !has_data && (in->mem & SIM_MEM_SC0) != 0) {
+        return dec_refuse(d, "unused field is not zero");
+    }
+    if (ok && ((!has_base && (lo & 0x2003f) != 0) ||
                (!has_data && (lo >> 6 & 0x7f) != 0))) {
         return dec_refuse(d, "unused field is not zero");
     }
@@ -122,28 +135,36 @@ bool dec_ds(struct decode *d)
     if (((lo >> 16 & 1) != 0) != sim_op_allows(in->op, 'g')) {
         return dec_refuse(d, "GDS bit does not fit the instruction");
     }
+    if (sim_op_allows(in->op, 'g') && kind == SIM_OPND_AGPR) {
+        return dec_refuse(d, "unused field is not zero");
+    }
+    uint32_t unused = 0xffffffff; /* bits of the second word no operand lies in */
     bool offset_used = false;
     token_start(&t, in->op);
     while (ok && token_next(&t)) {
         switch (t.letter) {
         case 'D':
             ok = dec_vgpr(d, &in->dst[0], kind, hi >> 24, t.number);
+            unused &= 0x00ffffff;
             break;
         case 'a':
             ok = dec_vgpr(d, &in->src[SIM_SRC_ADDR], SIM_OPND_VGPR, hi & 0xff, 1);
+            unused &= 0xffffff00;
             break;
         case 'd':
             ok = dec_vgpr(d, &in->src[SIM_SRC_DATA], kind, hi >> 8 & 0xff, t.number);
+            unused &= 0xffff00ff;
             break;
         case 'e':
             ok = dec_vgpr(d, &in->src[SIM_SRC_DATA1], kind, hi >> 16 & 0xff, t.number);
+            unused &= 0xff00ffff;
             break;
         default:
             offset_used = true;
             break;
         }
     }
-    if (ok && !offset_used && in->offset != 0) {
+    if (ok && ((!offset_used && in->offset != 0) || (hi & unused) != 0)) {
         return dec_refuse(d, "unused field is not zero");
     }
     return ok;
@@ -197,6 +218,20 @@ bool dec_mubuf(struct decode *d)
     }
     return ok && dec_sgpr(d, &in->src[SIM_SRC_RSRC], 4 * (hi >> 16 & 0x1f), 4) &&
            dec_scalar(d, &in->src[SIM_SRC_SOFF], hi >> 24, 'i', 0);
+}
+
+/*
+ * Float atomics that return a value are defined for architectural registers
+ * only; LLVM too decodes but some of their accumulation forms.
+ */
+static bool check_float_atomic(struct decode *d, unsigned kind)
+{
+    struct sim_inst *in = d->in;
+    if (kind == SIM_OPND_AGPR && (in->op->flags & SIM_F_ATOMIC) != 0 &&
+        in->op->p[1] >= SIM_ATOMIC_FADD && (in->mem & SIM_MEM_SC0) != 0) {
+        return dec_refuse(d, "returning float atomic on accumulation registers");
+    }
+    return true;
 }
 
 /* Address operands of the three segments (ISA text, table 101). */
@@ -269,5 +304,5 @@ bool dec_flat(struct decode *d)
             ok = dec_vgpr(d, &in->dst[0], kind, hi >> 24, in->op->p[0] / 4u);
         }
     }
-    return ok && dec_flat_address(d, lo, hi);
+    return ok && check_float_atomic(d, kind) && dec_flat_address(d, lo, hi);
 }

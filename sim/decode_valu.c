@@ -61,7 +61,9 @@ static bool dec_operands(struct decode *d, const struct vfields *f)
             ok = dec_vgpr(d, &in->dst[dst++], SIM_OPND_AGPR, f->vdst, t.number);
             break;
         case 'S':
-            ok = dec_sgpr(d, &in->dst[dst++], f->vdst, t.number);
+            ok = in->enc == SIM_ENC_VOP3 && f->vdst == SIM_SGPR_M0
+                     ? dec_refuse(d, "lane read into M0")
+                     : dec_sgpr(d, &in->dst[dst++], f->vdst, t.number);
             break;
         case 'k':
             ok = dec_sgpr(d, &in->dst[dst++], f->mask_dst, 2);
@@ -182,6 +184,9 @@ static bool dec_sdwa_dst(struct decode *d, struct vfields *f, uint32_t w)
     in->omod = w >> 14 & 3;
     if (in->sdwa.dst_sel == 7 || in->sdwa.dst_unused == 3) {
         return dec_refuse(d, "SDWA destination selector is reserved");
+    }
+    if (sim_op_allows(in->op, 'd') && (in->sdwa.dst_sel != 6 || in->sdwa.dst_unused != 0)) {
+        return dec_refuse(d, "SDWA destination selector on an instruction that takes none");
     }
     if ((in->clamp != 0 && !sim_op_allows(in->op, 'c')) ||
         (in->omod != 0 && !sim_op_allows(in->op, 'o'))) {

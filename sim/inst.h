@@ -78,7 +78,7 @@ enum {
     SIM_MEM_SC1 = 1 << 1,
     SIM_MEM_NT = 1 << 2,
     SIM_MEM_LDS = 1 << 3,   /* data goes to LDS, not to VGPRs */
-    SIM_MEM_OFFEN = 1 << 4,
+    SIM_MEM_OFFEN = 1 << 4, /* MUBUF: VGPR offset; SMEM: the immediate offset is there */
     SIM_MEM_IDXEN = 1 << 5,
     SIM_MEM_GDS = 1 << 6,
     SIM_MEM_SADDR = 1 << 7  /* FLAT family: src[SIM_SRC_SADDR] is present */

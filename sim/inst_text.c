@@ -70,6 +70,7 @@ static const char *float_text(uint64_t v, char type)
     for (size_t i = 0; i < sizeof(float_texts) / sizeof(float_texts[0]); i++) {
         switch (type) {
         case 'h':
+        case 't':
         case 'H':
             if ((uint16_t)v == float_texts[i].h) {
                 return float_texts[i].text;
@@ -109,6 +110,7 @@ static int64_t as_int(uint64_t v, char type)
     case 'Q':
         return (int64_t)v;
     case 'h':
+    case 't':
     case 'w':
     case 'b':
         return (int16_t)v;
@@ -124,7 +126,7 @@ static void text_const(struct text *t, const struct sim_opnd *o, char type)
     bool is_inline = (i >= -16 && i <= 64) || f != NULL;
     if (o->is_literal && type != 'd') {
         /* LLVM marks a literal that could have been an inline constant. */
-        bool half = type == 'h' || type == 'w' || type == 'b';
+        bool half = type == 'h' || type == 't' || type == 'w' || type == 'b';
         unsigned long long v = half && !is_inline ? o->imm & 0xffff : o->imm & 0xffffffff;
         text_add(t, is_inline ? "lit(0x%llx)" : "0x%llx", v);
     } else if (i >= -16 && i <= 64) {
@@ -293,7 +295,7 @@ static void text_sdwa(struct text *t, const struct sim_inst *in, unsigned source
                                         "WORD_0", "WORD_1", "DWORD",  "?" };
     static const char *const unused[] = { "UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?" };
     text_clamp_omod(t, in);
-    if (in->op->enc != SIM_ENC_VOPC) {
+    if (in->op->enc != SIM_ENC_VOPC && !sim_op_allows(in->op, 'd')) {
         text_add(t, " dst_sel:%s dst_unused:%s", sels[in->sdwa.dst_sel & 7],
                  unused[in->sdwa.dst_unused & 3]);
     }

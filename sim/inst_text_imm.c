@@ -82,7 +82,7 @@ static void text_message(struct text *t, unsigned imm)
     static const char *const gs_ops[] = { "GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT",
                                           "GS_OP_EMIT_CUT" };
     static const char *const sys_ops[] = { NULL, "SYSMSG_OP_ECC_ERR_INTERRUPT",
-                                           "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK",
+                                           "SYSMSG_OP_REG_RD", NULL,
                                            "SYSMSG_OP_TTRACE_PC" };
     unsigned id = imm & 15;
     unsigned op = imm >> 4 & 7;
@@ -90,18 +90,16 @@ static void text_message(struct text *t, unsigned imm)
     bool gs = id == 2 || id == 3;
     bool sys = id == 15;
     bool named = names[id] != NULL;
-    if ((imm & ~0x37fu) != 0) {
-        text_add(t, " %u", imm);
-        return;
-    }
     if (gs) {
         named = op < 4 && (op != 0 || id == 3) && (op != 0 || stream == 0);
     } else if (sys) {
-        named = op >= 1 && op <= 4 && stream == 0;
+        named = op < 5 && sys_ops[op] != NULL && stream == 0;
     } else {
         named = named && op == 0 && stream == 0;
     }
-    if (!named) {
+    if (!named && (imm & ~0x37fu) != 0) {
+        text_add(t, " %u", imm);
+    } else if (!named) {
         text_add(t, " sendmsg(%u, %u, %u)", id, op, stream);
     } else if (gs && op == 0) {
         text_add(t, " sendmsg(%s, %s)", names[id], gs_ops[0]);
@@ -145,6 +143,7 @@ void text_salu_operands(struct text *t, const struct sim_inst *in)
             text_opnd(t, &in->dst[0], 'i');
             break;
         case 'R':
+        case 'r':
         case 's':
             text_sep(t);
             text_opnd(t, &in->src[src++], k.type != 0 ? k.type : 'i');
@@ -203,7 +202,7 @@ void text_smem_operands(struct text *t, const struct sim_inst *in)
             text_opnd(t, &in->src[1], 'i');
             break;
         case 'p':
-            text_add(t, "%d", (int)in->imm);
+            text_add(t, in->imm <= 64 ? "%d" : "0x%x", (int)in->imm);
             break;
         case 'b':
             text_opnd(t, &in->src[0], 'i');
@@ -211,7 +210,7 @@ void text_smem_operands(struct text *t, const struct sim_inst *in)
         default:
             if (in->src[2].kind != SIM_OPND_NONE) {
                 text_opnd(t, &in->src[2], 'i');
-                if (in->offset != 0) {
+                if ((in->mem & SIM_MEM_OFFEN) != 0) {
                     text_add(t, " offset:%s0x%x", in->offset < 0 ? "-" : "",
                              (unsigned)(in->offset < 0 ? -in->offset : in->offset));
                 }
@@ -238,15 +237,9 @@ static void text_swizzle(struct text *t, unsigned imm)
     }
     text_add(t, " offset:");
     if (imm >= 0xe000) {
-        if (imm <= 0xe01f) {
-            text_add(t, "swizzle(FFT,%u)", imm & 31);
-        } else {
-            text_add(t, "%u", imm);
-        }
-    } else if (imm >= 0xc000 && (imm & 0x1f) == 0) {
-        text_add(t, "swizzle(ROTATE,%u,%u)", imm >> 10 & 1, imm >> 5 & 31);
+        text_add(t, "swizzle(FFT,%u)", imm & 31);
     } else if (imm >= 0xc000) {
-        text_add(t, "%u", imm);
+        text_add(t, "swizzle(ROTATE,%u,%u)", imm >> 10 & 1, imm >> 5 & 31);
     } else if (imm >= 0x8000 && (imm & 0x7f00) == 0) {
         text_add(t, "swizzle(QUAD_PERM,%u,%u,%u,%u)", imm & 3, imm >> 2 & 3, imm >> 4 & 3,
                  imm >> 6 & 3);

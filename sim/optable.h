@@ -12,10 +12,11 @@
  * allows.  An operand is a letter and a type.
  *
  *   Types       i 32-bit integer or bits   f f32     h f16     w 16-bit integer
- *               b bf16                     H, W, Y   two f16, 16-bit integers, bf16
+ *               b bf16   t 16-bit integer, constants as f16    H, W, Y   two f16, 16-bit integers, bf16
  *               d f64    q, Q 64-bit bits or unsigned, signed    P two f32, 32-bit constants
  *               F two f32 in VGPRs         a number: that many dwords of registers
- *   Scalar      Sn destination, Rn the destination field read, s<type> source
+ *   Scalar      Sn destination, Rn the destination field read, s<type> source,
+ *               r<type> source that must be a register
  *   SOPK, SOPP  k 16-bit value, B branch distance, n plain number, e optional number,
  *               w s_waitcnt, m message, I index mode, h hardware register, K literal
  *   Vector      Dn destination, Gn accumulation VGPR destination, Sn SGPR destination
@@ -31,7 +32,7 @@
  *               o omod, s op_sel, S op_sel printed with four places, n neg (VOP3P),
  *               m source modifiers of the mix instructions, b truth table,
  *               l may load to LDS, g GDS form only, i cache bits only
- *               (in VOP1: n no suffix in the text)
+ *               (in VOP1: n no suffix in the text, d no destination selector in SDWA)
  */
 #ifndef SIM_OPTABLE_H
 #define SIM_OPTABLE_H
