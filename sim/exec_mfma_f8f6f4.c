@@ -8,9 +8,7 @@
  * any of them.  EXEC, MODE.round and MODE.denorm are ignored, as documented.
  */
 #include "exec_mfma.h"
-#include "fp_lowp.h"
 #include "mfma_kernel.h"
-#include "mfma_layout.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAVE_AVX2_BUILD 1
@@ -150,75 +148,6 @@ static bool load_scales(struct sim_wave *w, const struct sim_inst *i, unsigned w
     return true;
 }
 
-static void load_c(struct sim_wave *w, const struct sim_inst *i, unsigned mn, float *c)
-{
-    const struct sim_opnd *o = &i->src[2];
-    const struct mfma_shape s = { mn, 2048 / mn, 1, 4 };
-    for (unsigned m = 0; m < mn; m++) {
-        if (o->kind == SIM_OPND_CONST) {
-            for (unsigned n = 0; n < mn; n++) {
-                c[m * mn + n] = sim_f32_from_bits(mfma_c_modified(i, (uint32_t)o->imm));
-            }
-            continue;
-        }
-        /* The columns of a row are consecutive lanes of one register. */
-        const struct mfma_loc at = mfma_output(&s, 0, m, 0);
-        const uint32_t *row = sim_vrow(w, o, at.item) + at.lane;
-        for (unsigned n = 0; n < mn; n++) {
-            c[m * mn + n] = sim_f32_from_bits(mfma_c_modified(i, row[n]));
-        }
-    }
-}
-
-static bool any_inf(const float *x, unsigned count, unsigned stride)
-{
-    for (unsigned k = 0; k < count; k++) {
-        if (isinf(x[k * stride])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * MODE.FP16_OVFL.  The rule table of 7.1.5 says that it clamps an overflowing
- * F32 result to +-MAX; the notes of the opcodes say that clamping is not
- * supported.  Here the table is followed.  An infinity that comes from an
- * operand is no overflow and stays.
- */
-static void clamp_overflow(struct mx_job *j, const float *c)
-{
-    const unsigned mn = j->mn;
-    for (unsigned m = 0; m < mn; m++) {
-        for (unsigned n = 0; n < mn; n++) {
-            float *d = &j->d[m * mn + n];
-            if (isinf(*d) && !isinf(c[m * mn + n]) && !any_inf(j->a + m, 2048 / mn, mn) &&
-                !any_inf(j->b + n, 2048 / mn, mn)) {
-                *d = copysignf(0x1.fffffep127f, *d);
-            }
-        }
-    }
-}
-
-/* Which NaN comes out is not documented: the canonical quiet one here. */
-static uint32_t result_bits(float d)
-{
-    return isnan(d) ? SIM_F32_QNAN : sim_f32_bits(d);
-}
-
-static void store_d(struct sim_wave *w, const struct sim_inst *i, const struct mx_job *j)
-{
-    const unsigned mn = j->mn;
-    const struct mfma_shape s = { mn, 2048 / mn, 1, 4 };
-    for (unsigned m = 0; m < mn; m++) {
-        const struct mfma_loc at = mfma_output(&s, 0, m, 0);
-        uint32_t *row = sim_vrow(w, &i->dst[0], at.item) + at.lane;
-        for (unsigned n = 0; n < mn; n++) {
-            row[n] = result_bits(j->d[m * mn + n]);
-        }
-    }
-}
-
 static bool check_operands(struct sim_wave *w, const struct sim_inst *i, unsigned mn)
 {
     if (i->cbsz >= FMT_COUNT || i->blgp >= FMT_COUNT) {
@@ -244,14 +173,17 @@ void sim_x_mfma_f32_f8f6f4(struct sim_wave *w, const struct sim_inst *i)
     }
     j.split = fmt_bits[i->cbsz] == 8 && fmt_bits[i->blgp] == 8 &&
               (i->cbsz == FMT_BF8 || i->blgp == FMT_BF8);
-    load_c(w, i, j.mn, j.d);
+    const struct mfma_shape s = { j.mn, 2048 / j.mn, 1, 4 };
+    mfma_load_c(w, i, &i->src[2], &s, j.d);
     if (w->mode & SIM_MODE_FP16_OVFL) {
         float c[32 * 32];
         memcpy(c, j.d, j.mn * j.mn * sizeof *c);
         run(w, i, &j);
-        clamp_overflow(&j, c);
+        mfma_clamp_overflow(w, &s, j.a, j.b, c, j.d);
     } else {
         run(w, i, &j);
     }
-    store_d(w, i, &j);
+    uint32_t bits[32 * 32];
+    mfma_result_bits(&s, j.d, bits);
+    mfma_store_d(w, &i->dst[0], &s, bits);
 }

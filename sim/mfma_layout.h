@@ -34,6 +34,19 @@ static inline struct mfma_loc mfma_input(const struct mfma_shape *s, unsigned b,
 }
 
 /*
+ * The other way: where in a dense operand the first item of a lane goes, for
+ * arrays with element (b, k, i) at (b * K + k) * m + i.  Each further item is m
+ * elements on.
+ */
+static inline unsigned mfma_dense_index(const struct mfma_shape *s, unsigned lane)
+{
+    const unsigned i = lane % s->m;
+    const unsigned b = lane / s->m % s->blocks;
+    const unsigned group = lane / (s->m * s->blocks);
+    return (b * s->k + group * mfma_k_per_lane(s)) * s->m + i;
+}
+
+/*
  * The F8F6F4 forms hold 32 elements a lane.  FP4 and FP6 follow the general
  * rule; of 8-bit elements a lane holds two runs of 16, K / 2 apart.
  */

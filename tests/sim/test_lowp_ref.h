@@ -20,12 +20,14 @@ struct ref_fmt {
     double value[130]; /* of codes 0..max, and the one that would follow */
 };
 
+#define REF_FMT __attribute__((unused)) static struct ref_fmt
+
 /* OCP Microscaling Formats v1.0, tables of E4M3, E5M2, E2M3, E3M2, E2M1. */
-static struct ref_fmt ref_fp8 = { "fp8", 4, 3, 7, 8, 0x7E, 0x7F, -1, { 0 } };
-static struct ref_fmt ref_bf8 = { "bf8", 5, 2, 15, 8, 0x7B, 0x7E, 0x7C, { 0 } };
-static struct ref_fmt ref_fp6 = { "fp6", 2, 3, 1, 6, 0x1F, -1, -1, { 0 } };
-static struct ref_fmt ref_bf6 = { "bf6", 3, 2, 3, 6, 0x1F, -1, -1, { 0 } };
-static struct ref_fmt ref_fp4 = { "fp4", 2, 1, 1, 4, 0x07, -1, -1, { 0 } };
+REF_FMT ref_fp8 = { "fp8", 4, 3, 7, 8, 0x7E, 0x7F, -1, { 0 } };
+REF_FMT ref_bf8 = { "bf8", 5, 2, 15, 8, 0x7B, 0x7E, 0x7C, { 0 } };
+REF_FMT ref_fp6 = { "fp6", 2, 3, 1, 6, 0x1F, -1, -1, { 0 } };
+REF_FMT ref_bf6 = { "bf6", 3, 2, 3, 6, 0x1F, -1, -1, { 0 } };
+REF_FMT ref_fp4 = { "fp4", 2, 1, 1, 4, 0x07, -1, -1, { 0 } };
 
 static inline void ref_init(struct ref_fmt *f)
 {
