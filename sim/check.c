@@ -331,11 +331,11 @@ static void define(struct sim_check *c, unsigned r, unsigned bytes, uint64_t lan
     }
 }
 
-/* Load results: which counter they wait for. */
+/* The counter that the instruction's completion decrements. */
 static unsigned pending_kind(const struct sim_dec *d)
 {
     const struct sim_op *op = d->inst.op;
-    if (d->flags & (SIM_DEC_NO_COUNT | SIM_DEC_LDS_DIRECT)) {
+    if (d->flags & SIM_DEC_NO_COUNT) {
         return SIM_PEND_NONE;
     }
     return d->flags & SIM_DEC_FLAT       ? SIM_PEND_FLAT

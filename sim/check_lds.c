@@ -146,13 +146,13 @@ void sim_lds_write_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned b
     uint32_t old = s->written[dword] & ~SIM_LDS_PARTIAL, reader = s->read[dword];
     const struct sim_lds_event *e = old > s->safe && old != event ? find_event(s, old) : NULL;
     bool both_atomic = e && me && e->is_atomic && me->is_atomic;
-    /* Different bytes of a dword may belong to different waves. */
-    bool is_apart = (s->written[dword] & SIM_LDS_PARTIAL) && !(bytes & s->bytes[dword]);
-    if (e && !both_atomic && !is_apart && bytes == 15) {
+    /* Different bytes of a dword may belong to different waves: only whole ones are sure. */
+    bool is_apart = (s->written[dword] & SIM_LDS_PARTIAL) && bytes != 15;
+    if (e && !both_atomic && !is_apart) {
         check_order(w, lane, dword, e, "overwritten");
     }
     uint32_t mark = sim_lds_mark(w);
-    if (reader >> 5 == mark >> 5 && reader != mark && !(me && me->is_atomic)) {
+    if (bytes == 15 && reader >> 5 == mark >> 5 && reader != mark && !(me && me->is_atomic)) {
         uint32_t other = reader & SIM_LDS_READERS;
         if (other == SIM_LDS_MANY) {
             sim_find(w, SIM_FIND_LDS_RACE, lane,

@@ -72,13 +72,7 @@ struct sim_group {
 /* End the launch with a result and a text; the first caller wins. */
 void sim_dispatch_stop(struct sim_dispatch *d, enum sim_result result, const char *text);
 
-/* run.c: run a whole workgroup, from its initial state to its last wave's end. */
-struct sim_context;
-struct sim_context *sim_context_create(void);
-void sim_context_destroy(struct sim_context *context);
-void sim_group_run(struct sim_context *context, struct sim_dispatch *d, uint64_t linear);
-
-/* init.c: initial registers of a wave, from the kernel descriptor. */
+/* wave_init.c: initial registers of a wave, from the kernel descriptor. */
 void sim_wave_init(struct sim_group *g, struct sim_wave *w, uint32_t index);
 
 /* kernarg.c: the argument segment with its hidden arguments, and the AQL packet. */
@@ -86,9 +80,9 @@ bool sim_kernarg_create(struct sim_dispatch *d);
 void sim_kernarg_destroy(struct sim_dispatch *d);
 
 /* pool.c: run all groups of a dispatch on the caller and the pool. */
-bool sim_pool_run(struct sim_dispatch *d);
+void sim_pool_run(struct sim_dispatch *d);
 
 /* run.c: waves that wait at a barrier go on when all live ones are there. */
-void sim_barrier_arrive(struct sim_wave *w);
+void sim_barrier_release(struct sim_group *g);
 
 #endif
