@@ -34,6 +34,7 @@ typedef mxg_u16 mxg_u16x2 __attribute__((ext_vector_type(2)));
 typedef mxg_u32 mxg_u32x4 __attribute__((ext_vector_type(4)));
 typedef int mxg_i32x8 __attribute__((ext_vector_type(8)));
 typedef float mxg_f32x4 __attribute__((ext_vector_type(4)));
+typedef _Float16 mxg_f16x2 __attribute__((ext_vector_type(2)));
 typedef __bf16 mxg_bf16x2 __attribute__((ext_vector_type(2)));
 typedef __bf16 mxg_bf16x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 mxg_f16x4 __attribute__((ext_vector_type(4)));

@@ -140,7 +140,7 @@ MXG_FN void mxg_ring_load_chunk(const mxg_operands &ops, int at, mxg_ring &ring)
 }
 
 /* One phase: multiply step `at`, then load what takes its place if `count` steps have it. */
-MXG_FN void mxg_phase(const mxg_operands &ops, int at, int count, mxg_ring &ring, mxg_sums &sums)
+MXG_FN void mxg_phase(mxg_operands &ops, int at, int count, mxg_ring &ring, mxg_sums &sums)
 {
     const mxg_step &step = ring.step[at % MXG_DEPTH];
     const mxg_chunk &chunk = ring.chunk[at / 2 % MXG_CHUNK_DEPTH];
@@ -148,6 +148,9 @@ MXG_FN void mxg_phase(const mxg_operands &ops, int at, int count, mxg_ring &ring
         mxg_multiply<0>(ops, step, chunk, true, sums);
     } else {
         mxg_multiply<1>(ops, step, chunk, true, sums);
+    }
+    mxg_pin(ops);
+    if (at % 2 == 1) {
         if (at / 2 + MXG_CHUNK_DEPTH < count / 2) {
             mxg_ring_load_chunk(ops, at / 2 + MXG_CHUNK_DEPTH, ring);
         }
@@ -251,14 +254,12 @@ MXG_FN void mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
 
     _Pragma("clang loop unroll(disable)")
     for (int turn = 0; turn < turns; turn++) {
-        mxg_pin(ops);
         MXG_UNROLL
         for (int i = 0; i < MXG_TURN; i++) {
             mxg_phase(ops, i, steps, ring, sums);
         }
         mxg_advance(ops, MXG_TURN / 2);
     }
-    mxg_pin(ops);
     MXG_UNROLL
     for (int i = 0; i < rest; i++) {
         mxg_phase(ops, i, rest, ring, sums);

@@ -20,59 +20,89 @@ MXG_FN mxg_u32 mxg_block_amax(const mxg_u32x4 x[4])
     mxg_u16x2 amax = 0;
     MXG_UNROLL
     for (int i = 0; i < 16; i++) {
-        mxg_u16x2 mag = __builtin_bit_cast(mxg_u16x2, x[i / 4][i % 4] & 0x7fff7fffu);
-        amax = i == 0 ? mag : __builtin_elementwise_max(amax, mag);
+        mxg_u32 magnitude = x[i / 4][i % 4] & 0x7fff7fffu;
+        amax = __builtin_elementwise_max(amax, __builtin_bit_cast(mxg_u16x2, magnitude));
     }
     return amax.x > amax.y ? amax.x : amax.y;
+}
+
+MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
+{
+    return __builtin_bit_cast(mxg_f16x2, pair);
+}
+
+/*
+ * The same in half as many instructions, where it can be had: bf16 patterns up
+ * to 0x7c00 (2^121) order like the f16 numbers of the same bits, and gfx950 has
+ * packed three-operand maximum and minimum of f16 that pass NaN on.  A result
+ * above 0x7c00 says only that some magnitude may be above it.  `partial` gets
+ * four values that are of no more use.
+ */
+MXG_FN mxg_u32 mxg_block_amax_f16(const mxg_u32x4 x[4], mxg_u32x4 &partial)
+{
+    mxg_f16x2 high = mxg_as_f16x2(x[0][0]), low = high;
+    MXG_UNROLL
+    for (int i = 0; i < 4; i++) {
+        MXG_UNROLL
+        for (int j = 0; j < 4; j++) {
+            mxg_f16x2 pair = mxg_as_f16x2(x[i][j]);
+            high = i + j == 0 ? high : __builtin_elementwise_maximum(high, pair);
+            low = i + j == 0 ? low : __builtin_elementwise_minimum(low, pair);
+        }
+        partial[i] = __builtin_bit_cast(mxg_u32, high);
+    }
+    mxg_u16x2 amax = __builtin_bit_cast(mxg_u16x2, __builtin_elementwise_maximum(high, -low));
+    return amax.x > amax.y ? amax.x : amax.y;
+}
+
+/* 2^(e8-127) as fp32 bits, below them rounding's leftovers. */
+MXG_FN mxg_u32 mxg_scale_bits(mxg_u32 amax)
+{
+    return __builtin_elementwise_sub_sat((amax << 16) + 0x00200000u, 0x01000000u);
 }
 
 MXG_FN mxg_block mxg_block_quantize(const mxg_u32x4 src[4])
 {
     mxg_u32x4 x[4] = { src[0], src[1], src[2], src[3] };
-    mxg_u32 amax = mxg_block_amax(x);
+    mxg_block block;
+    mxg_u32 amax = mxg_block_amax_f16(x, block.q);
     /* The exponent field is e8; what lies below it is ignored by the conversion and shifted out. */
-    mxg_u32 scale = __builtin_elementwise_sub_sat((amax << 16) + 0x00200000u, 0x01000000u);
-    mxg_u32 e8 = scale >> 23;
+    mxg_u32 divisor_bits = mxg_scale_bits(amax);
+    block.e8 = divisor_bits >> 23;
 
-    /* 0x7f60 is 1.75 * 2^127, 0x7f80 Inf.  The branch is the same for the whole wave. */
-    if (__builtin_expect(__builtin_amdgcn_ballot_w64(amax >= 0x7f60u) != 0, 0)) {
-        bool is_special = amax >= 0x7f60u;
+    /* The branch is the same for the whole wave. */
+    if (__builtin_expect(__builtin_amdgcn_ballot_w64(amax > 0x7c00u) != 0, 0)) {
+        amax = mxg_block_amax(x);
+        /* 0x7f60 is 1.75 * 2^127, 0x7f80 Inf. */
         bool is_nonfinite = amax >= 0x7f80u;
+        divisor_bits = amax >= 0x7f60u ? 0x7f000000u : mxg_scale_bits(amax);
+        block.e8 = is_nonfinite ? 255u : divisor_bits >> 23;
         MXG_UNROLL
         for (int i = 0; i < 4; i++) {
             x[i] = is_nonfinite ? (mxg_u32x4)0u : x[i];
         }
-        scale = is_special ? 0x7f000000u : scale;
-        e8 = is_nonfinite ? 255u : is_special ? 254u : e8;
     }
+    float divisor = __builtin_bit_cast(float, divisor_bits);
 
-    mxg_block block;
-    block.e8 = e8;
     /*
      * A conversion writes one byte and keeps the other three, so each result
      * starts as a value that amax left in a register: nothing uninitialised is
      * read and nothing is copied.  Bytes of one register are four conversions
      * apart, because back-to-back writes of the same register need a wait state.
+     * The copy of the pair matters: clang's bit_cast of a vector element reads
+     * element 0 of the vector.
      */
-    mxg_u32x4 q;
-    MXG_UNROLL
-    for (int i = 0; i < 4; i++) {
-        q[i] = src[i][0] & 0x7fff7fffu;
-    }
-    float divisor = __builtin_bit_cast(float, scale);
-    /* The copy matters: clang's bit_cast of a vector element reads element 0 of the vector. */
 #define MXG_CONVERT(byte)                                                             \
     MXG_UNROLL                                                                        \
     for (int i = 0; i < 4; i++) {                                                     \
         mxg_u32 pair = x[i][byte];                                                    \
-        q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(                             \
-            q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte);               \
+        block.q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(                       \
+            block.q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte);         \
     }
     MXG_CONVERT(0)
     MXG_CONVERT(1)
     MXG_CONVERT(2)
     MXG_CONVERT(3)
 #undef MXG_CONVERT
-    block.q = q;
     return block;
 }
