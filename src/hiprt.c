@@ -67,7 +67,7 @@ mxg_status hiprt_error(const struct hiprt *hip, mxg_status status, int error, co
 }
 
 /* gcnArchName in hipDeviceProp_tR0600 (hip_runtime_api.h of HIP 6 and 7), and room for the whole structure. */
-enum { PROPERTIES_SIZE = 4096, PROPERTIES_ARCH_OFFSET = 1160, PROPERTIES_ARCH_SIZE = 256 };
+enum { PROPERTIES_SIZE = 4096, PROPERTIES_ARCH_OFFSET = 1160 };
 
 /* hipDeviceAttribute_t of HIP 6 and 7. */
 enum { ATTRIBUTE_MULTIPROCESSOR_COUNT = 63 };
@@ -83,8 +83,8 @@ static mxg_status read_facts(const struct hiprt *hip, int device, struct device_
     }
     int error = hip->hipGetDevicePropertiesR0600(properties, device);
     if (error == HIP_SUCCESS) {
-        snprintf(facts->arch, sizeof facts->arch, "%.*s", PROPERTIES_ARCH_SIZE - 1,
-                 properties + PROPERTIES_ARCH_OFFSET);
+        /* Longest known name: "gfx90a:sramecc+:xnack-"; a longer one is no arch of ours. */
+        strncpy(facts->arch, properties + PROPERTIES_ARCH_OFFSET, sizeof facts->arch - 1);
     }
     free(properties);
     if (error != HIP_SUCCESS) {

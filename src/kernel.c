@@ -96,6 +96,9 @@ mxg_status kernel_launch(const struct hiprt *hip, const struct kernel *kernel,
         return status;
     }
     size_t size = kernel_config_pack(&kernel->config, operands, args);
+    if (size == 0) {
+        return MXG_E_UNSUPPORTED; /* the detail text says which leading dimension */
+    }
     /* A code object may declare padding behind the last argument. */
     if (size < kernel->figures.kernarg_bytes) {
         size = kernel->figures.kernarg_bytes;
