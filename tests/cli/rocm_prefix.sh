@@ -108,13 +108,16 @@ test_rocm_prefix_reports_an_unreachable_mirror() {
 test_rocm_prefix_refuses_folders_it_cannot_use() {
     mkdir "$tmp/foreign"
     : >"$tmp/foreign/file"
-    expect 7 'not empty and not made by' env MXG_DEBIAN_KEYRING="$tmp/key.gpg" "$tool" "$tmp/foreign"
-    expect 7 'not empty and not made by' env MXG_DEBIAN_KEYRING="$tmp/key.gpg" "$tool" "$tmp/key.gpg"
-    expect 7 'cannot write beside' env MXG_DEBIAN_KEYRING="$tmp/key.gpg" "$tool" "$tmp/key.gpg/x"
+    export MXG_DEBIAN_KEYRING="$tmp/key.gpg"
+    expect 7 'not empty and not made by' "$tool" "$tmp/foreign"
+    expect 7 'not empty and not made by' "$tool" "$tmp/key.gpg"
+    expect 7 'cannot write beside' "$tool" "$tmp/key.gpg/x"
     verify "a foreign folder was touched" [ -f "$tmp/foreign/file" ]
-    [ "$(id -u)" -ne 0 ] || return 0
-    mkdir -m 555 "$tmp/readonly"
-    expect 7 'cannot write beside' env MXG_DEBIAN_KEYRING="$tmp/key.gpg" "$tool" "$tmp/readonly/x"
+    if [ "$(id -u)" -ne 0 ]; then
+        mkdir -m 555 "$tmp/readonly"
+        expect 7 'cannot write beside' "$tool" "$tmp/readonly/x"
+    fi
+    unset MXG_DEBIAN_KEYRING
 }
 
 make_false_prefix() {
@@ -158,7 +161,8 @@ Description: test package
 END
     sed -i '/^Depends: $/d' "$tmp/root/DEBIAN/control"
     file=pool/$1/$2_$3_amd64.deb
-    dpkg-deb --root-owner-group -Znone -b "$tmp/root" "$tmp/archive/$file" >"$tmp/stdout" || exit 99
+    dpkg-deb --root-owner-group -Znone -b "$tmp/root" "$tmp/archive/$file" \
+        >"$tmp/stdout" || exit 99
     {
         cat "$tmp/root/DEBIAN/control"
         echo "Filename: $file"
@@ -170,10 +174,12 @@ END
 }
 
 # make_library SONAME [LIBRARY]: a library with one function, in $tmp/root, that needs LIBRARY.
+# $broken, if set, is C text that goes into it.
 make_library() {
     mkdir -p "$tmp/root/usr/lib/x86_64-linux-gnu" "$tmp/libs"
     lib=$tmp/root/usr/lib/x86_64-linux-gnu
-    echo "int f_$(echo "$1" | tr -c 'a-z0-9\n' _)(void) { return 1; }" >"$tmp/lib.c"
+    printf '%s\n' "int f_$(echo "$1" | tr -c 'a-z0-9\n' _)(void) { return 1; }" "${broken:-}" \
+        >"$tmp/lib.c"
     ${CC:-cc} -shared -fPIC "-Wl,-soname,$1" -Wl,--no-as-needed -o "$lib/$1.0" "$tmp/lib.c" \
         ${2:+"$tmp/libs/$2"} 2>"$tmp/stderr" || return 1
     ln -s "$1.0" "$lib/$1"
@@ -263,6 +269,8 @@ test_rocm_prefix_makes_a_prefix_that_works() {
     expect 0 'is ready' "$tool" "$made"
     expect 0 'works' "$tool" --check "$made"
     expect 0 '^$' sh -c "'$tool' --quiet --force '$made' && echo"
+    mv "$made" "$tmp/moved"
+    expect 0 'works' "$tool" --check "$tmp/moved"
 }
 
 test_rocm_prefix_goes_on_after_an_interruption() {
@@ -276,6 +284,9 @@ test_rocm_prefix_goes_on_after_an_interruption() {
     expect 0 'works' "$tool" --check "$tmp/resumed"
     mkdir "$tmp/empty"
     expect 0 'is ready' "$tool" "$tmp/empty"
+    expect 0 'home/.cache/mxgemm/rocm is ready' env -u XDG_CACHE_HOME HOME="$tmp/home" "$tool"
+    verify "the cache folder is open to others" \
+        [ "$(stat -c %a "$tmp/home/.cache/mxgemm")" = 700 ]
 }
 
 test_rocm_prefix_waits_for_another_run() {
@@ -317,8 +328,22 @@ test_rocm_prefix_falls_back_to_older_suites() {
     expect 5 'has no usable ROCm' env MXG_DEBIAN_MIRROR="file:$tmp/none" "$tool" -q "$tmp/x"
 }
 
+test_rocm_prefix_keeps_back_what_does_not_start() {
+    cp "$tmp/index/experimental" "$tmp/index/whole"
+    broken='#include <unistd.h>
+__attribute__((constructor)) static void die(void) { _exit(7); }'
+    make_library libamdhip64.so.8 && make_package experimental libamdhip64-8 8 libamd-comgr3 ||
+        exit 99
+    broken=''
+    make_library libhiprtc.so.8 && make_package experimental libhiprtc8 8 libc6
+    sign_suite experimental
+    expect 9 'the unpacked ROCm does not work: .*status 7' "$tool" -q "$tmp/broken"
+    verify "a broken prefix was published" absent "$tmp/broken"
+    mv "$tmp/index/whole" "$tmp/index/experimental"
+}
+
 test_rocm_prefix_falls_back_when_a_dependency_is_missing() {
-    sed -i 's/^Depends: libamd-comgr3$/Depends: libamd-comgr3, libnowhere/' "$tmp/index/experimental"
+    sed -i 's/^Depends: libamd-comgr3$/&, libnowhere/' "$tmp/index/experimental"
     sign_suite experimental
     expect 0 'no usable ROCm in experimental sid: .*libnowhere' "$tool" --list "$tmp/x"
     expect 0 'ROCm 6.8.2 from sid' "$tool" --list "$tmp/x"
@@ -353,6 +378,7 @@ if make_archive; then
     test_rocm_prefix_rejects_forged_archives
     test_rocm_prefix_falls_back_to_older_suites
     test_rocm_prefix_reports_a_full_disk
+    test_rocm_prefix_keeps_back_what_does_not_start
     test_rocm_prefix_falls_back_when_a_dependency_is_missing
 else
     echo "not run: whole runs (gpg or a C compiler is missing, or fails)"
