@@ -21,15 +21,24 @@ struct copy_op {
     unsigned width; /* bytes of the pattern: 1, 2, 4 */
 };
 
-/* May [ptr, ptr+size) be used: inside one allocation, or pageable host memory. */
-static bool range_is_usable(const void *ptr, size_t size, bool must_be_known)
+/* Is [ptr, ptr+size) inside one allocation, or in pageable host memory? */
+static bool range_is_live(const void *ptr, size_t size)
 {
     struct hip_alloc a;
     if (hip_alloc_find(ptr, &a)) {
-        const size_t offset = (size_t)((const char *)ptr - (const char *)a.base);
-        return !a.releasing && size <= a.size - offset;
+        return size <= a.size - (size_t)((const char *)ptr - (const char *)a.base);
     }
-    return !must_be_known && !hip_alloc_was_freed(ptr);
+    return !hip_alloc_was_freed(ptr);
+}
+
+/* May a call name the range?  Not once hipFreeAsync has been called for it. */
+static bool range_is_usable(const void *ptr, size_t size, bool must_be_known)
+{
+    struct hip_alloc a;
+    if (hip_alloc_find(ptr, &a) ? a.releasing : must_be_known) {
+        return false;
+    }
+    return range_is_live(ptr, size);
 }
 
 static void fill(const struct copy_op *c)
@@ -56,8 +65,8 @@ static hipError_t copy_run(struct hip_op *op, struct ihipStream_t *stream)
 {
     (void)stream;
     const struct copy_op *c = (const struct copy_op *)op;
-    if (!range_is_usable(c->dst, c->size, false) ||
-        (c->src != NULL && !range_is_usable(c->src, c->size, false))) {
+    if (!range_is_live(c->dst, c->size) ||
+        (c->src != NULL && !range_is_live(c->src, c->size))) {
         hip_say("a queued copy or fill of %zu bytes reached freed memory", c->size);
         return hipErrorIllegalAddress;
     }
