@@ -2,10 +2,31 @@
 /* gfx950 (MI350 series): the chooser's figures, and the registers that the kernels take there. */
 #include "arch.h"
 
+/* Registers a lane that the compiler may use: 512 a SIMD, shared by the waves a workgroup puts on it. */
+static uint32_t register_limit(uint32_t waves)
+{
+    return waves == 16 ? 128 : waves == 8 ? 256 : 512;
+}
+
+/*
+ * Tilings that were seen to compile without spills, over shapes with and
+ * without ragged edges (tests/kernels/sweep.sh compiles every one).
+ */
+static bool is_spill_free(const struct kernel_config *config)
+{
+    if (config->family == FAMILY_GEMM_FUSED) {
+        return true;
+    }
+    /* Eight waves leave 256 registers: 16 tiles of sums and their operands, if scales come in dwords. */
+    bool is_shuffled = config->a_scale_layout == MXG_LAYOUT_SHUFFLED &&
+                       config->b_scale_layout == MXG_LAYOUT_SHUFFLED;
+    uint32_t most = config->waves < 8 ? 32 : is_shuffled ? 16 : 8;
+    return config->m_rep * config->n_rep <= most;
+}
+
 /*
  * Depth of the ring, as kernel_src/pipeline.h computes it: the largest of 8, 4,
- * 2, 1 whose registers fit.  Shuffled scales are assumed; row-major ones take a
- * few registers more.
+ * 2, 1 whose registers fit.
  */
 static bool figures(const struct kernel_config *config, uint32_t *depth, uint32_t *vgprs)
 {
@@ -14,15 +35,19 @@ static bool figures(const struct kernel_config *config, uint32_t *depth, uint32_
     uint32_t limit = config->waves == 16 ? 128 : 240;
     uint32_t fixed = 4 * m * n + m + (!fused ? 32 : config->waves == 16 ? 48 : 72);
     uint32_t step = (fused ? 16 : 4) * m + 4 * n;
-    uint32_t chunk = (fused ? 0 : (m + 1) / 2) + (n + 1) / 2;
+    uint32_t a_chunk = fused ? 0 : config->a_scale_layout == MXG_LAYOUT_SHUFFLED ? (m + 1) / 2 : 2 * m;
+    uint32_t b_chunk = config->b_scale_layout == MXG_LAYOUT_SHUFFLED ? (n + 1) / 2 : 2 * n;
 
     uint32_t d = 8;
-    while (d > 1 && fixed + d * step + (d + 1) / 2 * chunk > limit) {
+    while (d > 1 && fixed + d * step + (d + 1) / 2 * (a_chunk + b_chunk) > limit) {
         d /= 2;
     }
     *depth = d;
-    *vgprs = fixed + d * step + (d + 1) / 2 * chunk;
-    return *vgprs <= limit;
+    *vgprs = fixed + d * step + (d + 1) / 2 * (a_chunk + b_chunk);
+    if (*vgprs > register_limit(config->waves)) {
+        *vgprs = register_limit(config->waves);
+    }
+    return is_spill_free(config);
 }
 
 const struct arch arch_gfx950 = {
@@ -46,8 +71,8 @@ const struct arch arch_gfx950 = {
     .mfma_clocks = 16.0,
     /* A wave64 instruction takes a 16-lane SIMD four clocks. */
     .valu_clocks = 4.0,
-    /* Counted in the compiled fused kernel: 31 for amax, 16 conversions, 8 for the scale. */
-    .quantize_valu = 55.0,
+    /* Counted in the compiled fused kernel: 17 for amax, 16 conversions, 8 for the scale and the loop. */
+    .quantize_valu = 41.0,
     /* Timed on MI355X: an empty launch, and each further one. */
     .launch_us = 4.2,
     .next_launch_us = 1.5,

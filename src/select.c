@@ -154,9 +154,14 @@ static bool estimate_gemm(const struct arch *arch, uint32_t compute_units, const
     e->quantize = fused ? per_cu * all_steps * c->m_rep * arch->quantize_valu * arch->valu_clocks / simds /
                               clocks_per_us
                         : 0.0;
-    /* VALU and MFMA of different waves overlap, loads overlap both; the first load overlaps nothing. */
+    /*
+     * The first load overlaps nothing.  While a wave waits, others of its SIMD
+     * compute; a wave that is alone there does one after the other.
+     */
     double work = max_of(max_of(e->memory, e->cache), max_of(e->matrix, e->quantize));
-    e->total = max_of(e->latency, arch->latency_us + work) + (c->split_k ? arch->barrier_us : 0.0);
+    double sharing = max_of(1.0, (per_cu < resident ? per_cu : resident) * c->waves / arch->simds);
+    double alone = e->latency + (e->matrix + e->quantize) / sharing;
+    e->total = max_of(alone, arch->latency_us + work) + (c->split_k ? arch->barrier_us : 0.0);
     return true;
 }
 
