@@ -105,6 +105,24 @@ test_rocm_prefix_reports_an_unreachable_mirror() {
         MXG_DEBIAN_KEYRING="$tmp/key.gpg" "$tool" --list "$tmp/offline"
 }
 
+# host_apt URI: makes apt believe that this machine uses the archive at URI, index not fetched.
+host_apt() {
+    mkdir -p "$tmp/host/lists/partial"
+    echo "deb $1 bookworm main" >"$tmp/host/sources.list"
+    printf '%s "%s";\n' Dir::Etc::sourcelist "$tmp/host/sources.list" \
+        Dir::Etc::sourceparts "$tmp/host/none" Dir::State::lists "$tmp/host/lists" \
+        >"$tmp/host/apt.conf"
+}
+
+test_rocm_prefix_asks_apt_for_the_mirror() {
+    export APT_CONFIG="$tmp/host/apt.conf" MXG_DEBIAN_KEYRING="$tmp/key.gpg"
+    host_apt http://127.0.0.1:9/mirror/debian
+    expect 4 'archive http://127.0.0.1:9/mirror/debian cannot be reached' "$tool" "$tmp/x"
+    sed -i s/bookworm/noble/ "$tmp/host/sources.list"
+    expect 4 'apt uses no Debian archive here; set MXG_DEBIAN_MIRROR' "$tool" "$tmp/x"
+    unset APT_CONFIG MXG_DEBIAN_KEYRING
+}
+
 test_rocm_prefix_refuses_folders_it_cannot_use() {
     mkdir "$tmp/foreign"
     : >"$tmp/foreign/file"
@@ -367,6 +385,7 @@ test_rocm_prefix_reports_a_full_disk() {
 test_rocm_prefix_rejects_wrong_arguments
 test_rocm_prefix_names_a_missing_tool
 test_rocm_prefix_reports_an_unreachable_mirror
+test_rocm_prefix_asks_apt_for_the_mirror
 test_rocm_prefix_refuses_folders_it_cannot_use
 test_rocm_prefix_leaves_a_complete_prefix_alone
 if make_archive; then
