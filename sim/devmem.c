@@ -411,6 +411,27 @@ uint64_t sim_mem_limit(void)
     return limit;
 }
 
+void sim_mem_reset(void)
+{
+    pthread_rwlock_wrlock(&heap.lock);
+    for (size_t i = 0; i < heap.count; i++) {
+        struct entry *e = heap.by_base[i];
+        if (!(e->info.flags & SIM_ALLOC_ADOPTED)) {
+            munmap((void *)(uintptr_t)e->map_base, e->map_size);
+        }
+        free(e->info.defined);
+        free(e);
+    }
+    free(heap.by_base);
+    heap.by_base = NULL;
+    heap.count = heap.capacity = heap.freed_count = 0;
+    heap.freed_head = heap.freed_tail = NULL;
+    memset(heap.used, 0, sizeof heap.used);
+    memset(heap.live, 0, sizeof heap.live);
+    atomic_fetch_add(&heap.generation, 1);
+    pthread_rwlock_unlock(&heap.lock);
+}
+
 uint64_t sim_mem_generation(void)
 {
     return atomic_load_explicit(&heap.generation, memory_order_acquire);

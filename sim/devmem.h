@@ -93,6 +93,12 @@ void sim_mem_usage(int device, uint64_t *bytes, uint64_t *count);
 void sim_mem_set_limit(uint64_t bytes);
 uint64_t sim_mem_limit(void);
 
+/*
+ * Forget everything: live allocations, freed ranges, the table itself.  For unloading;
+ * no kernel may run and no device pointer be used afterwards.
+ */
+void sim_mem_reset(void);
+
 /* Changes whenever an allocation appears or goes: cached lookups are valid while it stays. */
 uint64_t sim_mem_generation(void);
 

@@ -221,7 +221,7 @@ enum sim_slice sim_group_slice(struct sim_context *c)
                          "the wave has run %llu instructions (MXGSIM_MAX_INSTS): endless kernel",
                          (unsigned long long)c->insts[i]);
             }
-            if (cancel && *cancel) {
+            if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) {
                 sim_dispatch_stop(d, SIM_E_CANCELLED, "the launch was cancelled");
             }
             if (atomic_load_explicit(&d->stop, memory_order_relaxed)) {
