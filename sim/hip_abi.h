@@ -14,7 +14,7 @@
 #define HIP_SIM_VERSION_MAJOR 7
 #define HIP_SIM_VERSION_MINOR 2
 #define HIP_SIM_VERSION_PATCH 53211
-#define HIP_SIM_VERSION                                                                            \
+#define HIP_SIM_VERSION                                                                        \
     (HIP_SIM_VERSION_MAJOR * 10000000 + HIP_SIM_VERSION_MINOR * 100000 + HIP_SIM_VERSION_PATCH)
 
 typedef enum hipError_t {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prototypes of the HIP entry points that the simulator implements, as HIP 7.2 declares them. */
+/* Prototypes of the HIP entry points that the simulator implements, as HIP 7.2 declares them.
+ */
 #ifndef SIM_HIP_API_H
 #define SIM_HIP_API_H
 
@@ -164,8 +165,8 @@ hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fatbin);
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, hipFunction_t f,
                                                               int blockSize,
                                                               size_t dynSharedMemPerBlk);
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
-    hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk, unsigned flags);
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, hipFunction_t f, int blockSize, size_t dynSharedMemPerBlk, unsigned flags);
 hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize,
                                                    hipFunction_t f, size_t dynSharedMemPerBlk,
                                                    int blockSizeLimit);

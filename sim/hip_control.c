@@ -39,9 +39,9 @@ struct entry_point {
 #undef HIP_UNSIMULATED_PTR
 
 static const struct entry_point entry_points[] = {
-#define HIP_SIMULATED(name) {#name, (void (*)(void))name},
-#define HIP_UNSIMULATED(name) {#name, (void (*)(void))name},
-#define HIP_UNSIMULATED_PTR(name) {#name, (void (*)(void))name},
+#define HIP_SIMULATED(name) { #name, (void (*)(void))name },
+#define HIP_UNSIMULATED(name) { #name, (void (*)(void))name },
+#define HIP_UNSIMULATED_PTR(name) { #name, (void (*)(void))name },
 #include "hip_names.def"
 };
 
@@ -90,5 +90,5 @@ hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion, uin
 /* A pure function of texture code that hosts call without a device. */
 hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, int f)
 {
-    return (hipChannelFormatDesc){x, y, z, w, f};
+    return (hipChannelFormatDesc){ x, y, z, w, f };
 }

@@ -88,7 +88,7 @@ static struct copy_op *copy_new(void *dst, const void *src, size_t size)
 {
     struct copy_op *c = calloc(1, sizeof(*c));
     if (c != NULL) {
-        c->op = (struct hip_op){.refs = 1, .run = copy_run, .release = copy_release};
+        c->op = (struct hip_op){ .refs = 1, .run = copy_run, .release = copy_release };
         c->dst = dst;
         c->src = src;
         c->size = size;
@@ -175,8 +175,8 @@ hipError_t hipMemcpyAsync_spt(void *dst, const void *src, size_t sizeBytes, hipM
                               hipStream_t stream)
 {
     HIP_ENTER(hipMemcpyAsync_spt, HIP_NEED_DEVICE);
-    return hip_leave(copy(dst, src, sizeBytes, kind,
-                          stream != NULL ? stream : hipStreamPerThread, true));
+    return hip_leave(
+        copy(dst, src, sizeBytes, kind, stream != NULL ? stream : hipStreamPerThread, true));
 }
 
 hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, const void *src, size_t sizeBytes)
@@ -227,8 +227,8 @@ static hipError_t set(void *dst, uint32_t pattern, unsigned width, size_t count,
         return hipSuccess;
     }
     struct hip_alloc a;
-    if (dst == NULL || count > SIZE_MAX / width ||
-        !range_is_usable(dst, count * width, true) || !hip_alloc_find(dst, &a)) {
+    if (dst == NULL || count > SIZE_MAX / width || !range_is_usable(dst, count * width, true) ||
+        !hip_alloc_find(dst, &a)) {
         return hipErrorInvalidValue;
     }
     struct copy_op *c = copy_new(dst, NULL, count * width);
@@ -238,7 +238,9 @@ static hipError_t set(void *dst, uint32_t pattern, unsigned width, size_t count,
     c->pattern = pattern;
     c->width = width;
     return hip_submit(stream, &c->op,
-                      async ? HIP_SUBMIT_ASYNC : a.kind != HIP_MEM_DEVICE ? HIP_SUBMIT_WAIT : 0);
+                      async                      ? HIP_SUBMIT_ASYNC
+                      : a.kind != HIP_MEM_DEVICE ? HIP_SUBMIT_WAIT
+                                                 : 0);
 }
 
 hipError_t hipMemset(void *dst, int value, size_t sizeBytes)
@@ -250,8 +252,7 @@ hipError_t hipMemset(void *dst, int value, size_t sizeBytes)
 hipError_t hipMemset_spt(void *dst, int value, size_t sizeBytes)
 {
     HIP_ENTER(hipMemset_spt, HIP_NEED_ALIVE);
-    return hip_leave(
-        set(dst, (unsigned char)value, 1, sizeBytes, hipStreamPerThread, false));
+    return hip_leave(set(dst, (unsigned char)value, 1, sizeBytes, hipStreamPerThread, false));
 }
 
 hipError_t hipMemsetD8(hipDeviceptr_t dest, unsigned char value, size_t count)

@@ -34,7 +34,8 @@ static void arch_version(int *major, int *minor, int *number)
         *major = *major * 10 + (digits[i] - '0');
     }
     *minor = length >= 2 ? digits[length - 2] - '0' : 0;
-    const int stepping = length >= 1 ? (int)strtol((char[]){digits[length - 1], 0}, NULL, 16) : 0;
+    const int stepping =
+        length >= 1 ? (int)strtol((char[]){ digits[length - 1], 0 }, NULL, 16) : 0;
     *number = *major * 100 + *minor * 10 + stepping;
 }
 
@@ -197,8 +198,7 @@ hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device)
 {
     HIP_ENTER(hipDeviceGetUuid, HIP_NEED_DEVICE);
     hipDeviceProp_tR0600 p;
-    const hipError_t status =
-        uuid == NULL ? hipErrorInvalidValue : fill_properties(&p, device);
+    const hipError_t status = uuid == NULL ? hipErrorInvalidValue : fill_properties(&p, device);
     if (status == hipSuccess) {
         *uuid = p.uuid;
     }
@@ -266,12 +266,13 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device
     return hip_leave(hipSuccess);
 }
 
-static hipError_t attribute(const hipDeviceProp_tR0600 *p, hipDeviceAttribute_t attr, int *value)
+static hipError_t attribute(const hipDeviceProp_tR0600 *p, hipDeviceAttribute_t attr,
+                            int *value)
 {
     switch ((int)attr) {
-#define HIP_ATTR(name, number, expr)                                                               \
-    case number:                                                                                   \
-        *value = expr;                                                                             \
+#define HIP_ATTR(name, number, expr)                                                           \
+    case number:                                                                               \
+        *value = expr;                                                                         \
         return hipSuccess;
 #include "hip_attrs.def"
 #undef HIP_ATTR
@@ -284,8 +285,7 @@ hipError_t hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceI
 {
     HIP_ENTER(hipDeviceGetAttribute, HIP_NEED_DEVICE);
     hipDeviceProp_tR0600 p;
-    const hipError_t status =
-        pi == NULL ? hipErrorInvalidValue : fill_properties(&p, deviceId);
+    const hipError_t status = pi == NULL ? hipErrorInvalidValue : fill_properties(&p, deviceId);
     return hip_leave(status != hipSuccess ? status : attribute(&p, attr, pi));
 }
 
@@ -299,8 +299,7 @@ hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *prop, int device)
 static hipError_t fill_old_properties(hipDeviceProp_tR0000 *o, int device)
 {
     hipDeviceProp_tR0600 p;
-    const hipError_t status =
-        o == NULL ? hipErrorInvalidValue : fill_properties(&p, device);
+    const hipError_t status = o == NULL ? hipErrorInvalidValue : fill_properties(&p, device);
     if (status != hipSuccess) {
         return status;
     }
@@ -369,7 +368,8 @@ hipError_t hipDeviceReset(void)
 hipError_t hipSetDeviceFlags(unsigned flags)
 {
     HIP_ENTER(hipSetDeviceFlags, HIP_NEED_DEVICE);
-    /* hipDeviceScheduleMask, hipDeviceMapHost, hipDeviceLmemResizeToMax: hints without effect. */
+    /* hipDeviceScheduleMask, hipDeviceMapHost, hipDeviceLmemResizeToMax: hints without effect.
+     */
     if ((flags & ~0x1fu) != 0) {
         return hip_leave(hipErrorInvalidValue);
     }

@@ -50,7 +50,8 @@ static unsigned long long env_number(const char *name, unsigned long long fallba
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 0);
     if (errno != 0 || *end != '\0' || text[0] == '-' || value > max) {
-        hip_say("%s=\"%s\" is not a number in 0..%llu: %llu is used", name, text, max, fallback);
+        hip_say("%s=\"%s\" is not a number in 0..%llu: %llu is used", name, text, max,
+                fallback);
         return fallback;
     }
     return value;
@@ -70,7 +71,7 @@ static void configure(void)
                         ? -1
                         : (int)env_number("MXGSIM_POISON", 0xff, 0xff);
     for (int i = 0; i < HIP_MAX_DEVICES; i++) {
-        hip_rt.devices[i] = (struct hip_device){.id = i};
+        hip_rt.devices[i] = (struct hip_device){ .id = i };
     }
     hip_inject_configure();
 }

@@ -8,7 +8,7 @@ struct error_row {
 };
 
 static const struct error_row rows[] = {
-#define HIP_ERROR(error_name, error_value, error_text) {error_value, #error_name, error_text},
+#define HIP_ERROR(error_name, error_value, error_text) { error_value, #error_name, error_text },
 #include "hip_errors.def"
 #undef HIP_ERROR
 };

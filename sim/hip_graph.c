@@ -271,9 +271,9 @@ hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus *p
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)
 {
     HIP_ENTER(hipThreadExchangeStreamCaptureMode, 0);
-    if (mode == NULL || (*mode != hipStreamCaptureModeGlobal &&
-                         *mode != hipStreamCaptureModeThreadLocal &&
-                         *mode != hipStreamCaptureModeRelaxed)) {
+    if (mode == NULL ||
+        (*mode != hipStreamCaptureModeGlobal && *mode != hipStreamCaptureModeThreadLocal &&
+         *mode != hipStreamCaptureModeRelaxed)) {
         return hip_leave(hipErrorInvalidValue);
     }
     const hipStreamCaptureMode before = hip_tls.capture_mode;

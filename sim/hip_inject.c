@@ -23,7 +23,8 @@ static const char *const fn_names[HIP_FN_COUNT] = {
 #define HIP_UNSIMULATED(name)
 #define HIP_UNSIMULATED_PTR(name)
 #include "hip_names.def"
-    "kernel", "unknown"};
+    "kernel", "unknown"
+};
 
 struct site {
     unsigned long calls; /* since the runtime started or mxgsim_clear_faults */
@@ -49,7 +50,8 @@ enum hip_fn hip_fn_by_name(const char *name)
 
 static void sleep_us(unsigned us)
 {
-    const struct timespec t = {.tv_sec = us / 1000000u, .tv_nsec = (long)(us % 1000000u) * 1000};
+    const struct timespec t = { .tv_sec = us / 1000000u,
+                                .tv_nsec = (long)(us % 1000000u) * 1000 };
     (void)nanosleep(&t, NULL);
 }
 
@@ -58,7 +60,8 @@ hipError_t hip_inject(enum hip_fn fn)
     pthread_mutex_lock(&site_lock);
     struct site *s = &sites[fn];
     s->calls++;
-    const bool hit = s->first != 0 && (s->calls == s->first || (s->onward && s->calls > s->first));
+    const bool hit =
+        s->first != 0 && (s->calls == s->first || (s->onward && s->calls > s->first));
     const hipError_t error = hit ? s->error : hipSuccess;
     const unsigned delay = s->delay_us;
     pthread_mutex_unlock(&site_lock);

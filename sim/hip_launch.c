@@ -41,7 +41,8 @@ static hipError_t error_of(enum sim_result result)
     case SIM_E_ILLEGAL_INST:
     case SIM_E_ABORTED:
     case SIM_E_CANCELLED:
-        return hipErrorLaunchFailure; /* HIP 7 has no code of its own for an illegal instruction */
+        return hipErrorLaunchFailure; /* HIP 7 has no code of its own for an illegal instruction
+                                       */
     }
     return hipErrorUnknown;
 }
@@ -94,8 +95,9 @@ static hipError_t pack_params(unsigned char *kernarg, const struct sim_kernel *k
 static hipError_t pack_extra(unsigned char *kernarg, const struct sim_kernel *kernel,
                              void **extra)
 {
-    if (extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
-        extra[4] != HIP_LAUNCH_PARAM_END || extra[3] == NULL) {
+    if (extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
+        extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE || extra[4] != HIP_LAUNCH_PARAM_END ||
+        extra[3] == NULL) {
         return hipErrorInvalidValue;
     }
     size_t size = 0;
@@ -181,7 +183,7 @@ static hipError_t make_op(const struct request *r, struct kernel_op **out)
         hip_module_release(module);
         return hipErrorOutOfMemory;
     }
-    k->op = (struct hip_op){.refs = 1, .run = kernel_run, .release = kernel_release};
+    k->op = (struct hip_op){ .refs = 1, .run = kernel_run, .release = kernel_release };
     k->module = module;
     k->kernarg = kernarg;
     status = module->device != hip_tls.device ? hipErrorInvalidHandle : check_kernel(r, kernel);
@@ -230,10 +232,11 @@ static hipError_t launch(const struct request *r, hipStream_t stream)
     return status != hipSuccess ? status : hip_submit(stream, &op->op, HIP_SUBMIT_ASYNC);
 }
 
-static hipError_t launch_blocks(hipFunction_t f, const unsigned grid[3], const unsigned block[3],
-                                unsigned lds, hipStream_t stream, void **params, void **extra)
+static hipError_t launch_blocks(hipFunction_t f, const unsigned grid[3],
+                                const unsigned block[3], unsigned lds, hipStream_t stream,
+                                void **params, void **extra)
 {
-    struct request r = {.f = f, .dynamic_lds = lds, .params = params, .extra = extra};
+    struct request r = { .f = f, .dynamic_lds = lds, .params = params, .extra = extra };
     for (int d = 0; d < 3; d++) {
         r.items[d] = (uint64_t)grid[d] * block[d];
         r.block[d] = block[d];
@@ -247,13 +250,14 @@ static hipError_t launch_blocks(hipFunction_t f, const unsigned grid[3], const u
 
 hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned gridDimX, unsigned gridDimY,
                                  unsigned gridDimZ, unsigned blockDimX, unsigned blockDimY,
-                                 unsigned blockDimZ, unsigned sharedMemBytes, hipStream_t stream,
-                                 void **kernelParams, void **extra)
+                                 unsigned blockDimZ, unsigned sharedMemBytes,
+                                 hipStream_t stream, void **kernelParams, void **extra)
 {
     HIP_ENTER(hipModuleLaunchKernel, HIP_NEED_ALIVE);
-    const unsigned grid[3] = {gridDimX, gridDimY, gridDimZ};
-    const unsigned block[3] = {blockDimX, blockDimY, blockDimZ};
-    return hip_leave(launch_blocks(f, grid, block, sharedMemBytes, stream, kernelParams, extra));
+    const unsigned grid[3] = { gridDimX, gridDimY, gridDimZ };
+    const unsigned block[3] = { blockDimX, blockDimY, blockDimZ };
+    return hip_leave(
+        launch_blocks(f, grid, block, sharedMemBytes, stream, kernelParams, extra));
 }
 
 hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params,
@@ -267,10 +271,10 @@ hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t f
         hip_say("hipDrvLaunchKernelEx: launch attributes are not simulated");
         return hip_leave(hipErrorNotSupported);
     }
-    const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
-    const unsigned block[3] = {config->blockDimX, config->blockDimY, config->blockDimZ};
-    return hip_leave(launch_blocks(f, grid, block, config->sharedMemBytes, config->hStream,
-                                   params, extra));
+    const unsigned grid[3] = { config->gridDimX, config->gridDimY, config->gridDimZ };
+    const unsigned block[3] = { config->blockDimX, config->blockDimY, config->blockDimZ };
+    return hip_leave(
+        launch_blocks(f, grid, block, config->sharedMemBytes, config->hStream, params, extra));
 }
 
 /* AMD's own call: the grid in work-items, and events around the kernel. */
@@ -279,14 +283,13 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
                                     uint32_t localWorkSizeX, uint32_t localWorkSizeY,
                                     uint32_t localWorkSizeZ, size_t sharedMemBytes,
                                     hipStream_t hStream, void **kernelParams, void **extra,
-                                    hipEvent_t startEvent, hipEvent_t stopEvent,
-                                    uint32_t flags)
+                                    hipEvent_t startEvent, hipEvent_t stopEvent, uint32_t flags)
 {
     HIP_ENTER(hipExtModuleLaunchKernel, HIP_NEED_ALIVE);
     const struct request r = {
         .f = f,
-        .items = {globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ},
-        .block = {localWorkSizeX, localWorkSizeY, localWorkSizeZ},
+        .items = { globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ },
+        .block = { localWorkSizeX, localWorkSizeY, localWorkSizeZ },
         .dynamic_lds = sharedMemBytes,
         .params = kernelParams,
         .extra = extra,
@@ -294,8 +297,7 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSizeX,
     if (flags > 1) { /* hipExtAnyOrderLaunch, a permission that is not used */
         return hip_leave(hipErrorInvalidValue);
     }
-    hipError_t status =
-        startEvent != NULL ? hip_event_record(startEvent, hStream) : hipSuccess;
+    hipError_t status = startEvent != NULL ? hip_event_record(startEvent, hStream) : hipSuccess;
     if (status == hipSuccess) {
         status = launch(&r, hStream);
     }

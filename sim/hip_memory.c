@@ -118,10 +118,9 @@ static hipError_t allocate(void **ptr, size_t size, enum hip_mem_kind kind, int 
     if (a == NULL) {
         return hipErrorOutOfMemory;
     }
-    *a = (struct hip_alloc){.size = size, .kind = kind, .device = device, .flags = flags};
-    void *base = sim_mem_alloc(device, size,
-                               kind == HIP_MEM_DEVICE ? track_flag : SIM_ALLOC_HOST,
-                               poison_byte);
+    *a = (struct hip_alloc){ .size = size, .kind = kind, .device = device, .flags = flags };
+    void *base = sim_mem_alloc(
+        device, size, kind == HIP_MEM_DEVICE ? track_flag : SIM_ALLOC_HOST, poison_byte);
     if (base == NULL) {
         free(a);
         return hipErrorOutOfMemory;
@@ -138,9 +137,8 @@ hipError_t hipMalloc(void **ptr, size_t size)
 {
     HIP_ENTER(hipMalloc, HIP_NEED_ALIVE);
     const hipError_t status = hip_capture_guard();
-    return hip_leave(status != hipSuccess
-                         ? status
-                         : allocate(ptr, size, HIP_MEM_DEVICE, hip_tls.device, 0));
+    return hip_leave(
+        status != hipSuccess ? status : allocate(ptr, size, HIP_MEM_DEVICE, hip_tls.device, 0));
 }
 
 hipError_t hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned flags)
@@ -298,8 +296,9 @@ hipError_t hipFreeAsync(void *dev_ptr, hipStream_t stream)
         hip_stream_release(s);
         return hip_leave(status != hipSuccess ? status : hipErrorOutOfMemory);
     }
-    op->op = (struct hip_op){.refs = 1, .run = free_run, .release = free_release,
-                             .runs_after_fault = true};
+    op->op = (struct hip_op){
+        .refs = 1, .run = free_run, .release = free_release, .runs_after_fault = true
+    };
     op->ptr = dev_ptr;
     pthread_mutex_lock(&mem_lock);
     struct hip_alloc *a = record_locked(dev_ptr);
@@ -331,8 +330,11 @@ hipError_t hipHostRegister(void *hostPtr, size_t sizeBytes, unsigned flags)
     if (a == NULL) {
         return hip_leave(hipErrorOutOfMemory);
     }
-    *a = (struct hip_alloc){.base = hostPtr, .size = sizeBytes, .kind = HIP_MEM_REGISTERED,
-                            .device = hip_tls.device, .flags = flags};
+    *a = (struct hip_alloc){ .base = hostPtr,
+                             .size = sizeBytes,
+                             .kind = HIP_MEM_REGISTERED,
+                             .device = hip_tls.device,
+                             .flags = flags };
     pthread_mutex_lock(&mem_lock);
     const bool adopted = sim_mem_adopt(hip_tls.device, hostPtr, sizeBytes, SIM_ALLOC_HOST);
     if (adopted) {
@@ -432,7 +434,8 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
     struct hip_alloc a;
     if (!hip_alloc_find(ptr, &a)) {
         /* HIP 6 and later: not an error.  -2 is hipInvalidDeviceId. */
-        *attributes = (hipPointerAttribute_t){.type = hipMemoryTypeUnregistered, .device = -2};
+        *attributes =
+            (hipPointerAttribute_t){ .type = hipMemoryTypeUnregistered, .device = -2 };
         return hip_leave(hipSuccess);
     }
     const bool host = a.kind != HIP_MEM_DEVICE;

@@ -108,8 +108,8 @@ static hipError_t load(hipModule_t *out, const void *image, size_t avail)
         return hipErrorOutOfMemory;
     }
     char error[256] = "";
-    hipError_t status = error_of(
-        sim_code_load(hip_tls.device, image, avail, &m->code, error, sizeof(error)));
+    hipError_t status =
+        error_of(sim_code_load(hip_tls.device, image, avail, &m->code, error, sizeof(error)));
     if (status == hipSuccess && !device_is_gfx950()) {
         sim_code_unload(m->code);
         (void)snprintf(error, sizeof(error), "a code object for gfx950, the device is %s",
@@ -328,8 +328,8 @@ static hipError_t function_attribute(const struct ihipModuleSymbol_t *f,
     const struct sim_kernel *k = f->kernel;
     switch (attrib) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = (int)(k->max_flat_group_size != 0 ? k->max_flat_group_size
-                                                   : HIP_SIM_MAX_THREADS);
+        *value =
+            (int)(k->max_flat_group_size != 0 ? k->max_flat_group_size : HIP_SIM_MAX_THREADS);
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *value = (int)k->lds_size;
@@ -419,7 +419,8 @@ static int blocks_per_cu(const struct sim_kernel *k, unsigned threads, size_t dy
     return (int)(by_lds < by_waves ? by_lds : by_waves);
 }
 
-static hipError_t occupancy(int *num_blocks, hipFunction_t f, int block_size, size_t dynamic_lds)
+static hipError_t occupancy(int *num_blocks, hipFunction_t f, int block_size,
+                            size_t dynamic_lds)
 {
     struct ihipModule_t *module = NULL;
     const struct sim_kernel *kernel = NULL;

@@ -72,10 +72,10 @@ struct hip_dep {
 struct hip_cmd {
     struct hip_cmd *next;
     uint64_t seq;
-    struct hip_op *op;             /* NULL for marker commands */
-    struct hip_marker *record;     /* set done when reached */
-    struct hip_marker *wait;       /* reached only once done */
-    struct hip_dep *deps;          /* legacy default-stream order */
+    struct hip_op *op;         /* NULL for marker commands */
+    struct hip_marker *record; /* set done when reached */
+    struct hip_marker *wait;   /* reached only once done */
+    struct hip_dep *deps;      /* legacy default-stream order */
     unsigned dep_count;
 };
 
@@ -94,7 +94,7 @@ struct ihipStream_t {
     bool thread_started, closing;
     pthread_t thread;
     pthread_t owner;           /* the user's thread that made it */
-    pthread_cond_t work; /* this stream has something to do */
+    pthread_cond_t work;       /* this stream has something to do */
     struct ihipGraph *capture; /* not NULL while capturing */
     hipStreamCaptureStatus capture_status;
     hipStreamCaptureMode capture_mode;
@@ -120,11 +120,11 @@ struct hip_device {
 struct hip_runtime {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool ready;            /* devices exist */
-    atomic_bool stopping;  /* streams drop what is queued */
-    volatile int cancel;   /* the same for running kernels, which poll it (dispatch.h) */
-    _Atomic(pid_t) owner;  /* process whose threads these are; 0 while stopped */
-    unsigned generation;   /* grows with every start, so that thread-local state is not stale */
+    bool ready;           /* devices exist */
+    atomic_bool stopping; /* streams drop what is queued */
+    volatile int cancel;  /* the same for running kernels, which poll it (dispatch.h) */
+    _Atomic(pid_t) owner; /* process whose threads these are; 0 while stopped */
+    unsigned generation;  /* grows with every start, so that thread-local state is not stale */
     int device_count;
     struct hip_device devices[HIP_MAX_DEVICES];
     struct ihipStream_t *streams;
@@ -157,12 +157,12 @@ enum {
 hipError_t hip_enter(enum hip_fn fn, const char *name, unsigned needs);
 hipError_t hip_leave(hipError_t status);
 
-#define HIP_ENTER(fn, needs)                                                                       \
-    do {                                                                                           \
-        const hipError_t entered_ = hip_enter(HIP_FN_##fn, #fn, needs);                            \
-        if (entered_ != hipSuccess) {                                                              \
-            return hip_leave(entered_);                                                            \
-        }                                                                                          \
+#define HIP_ENTER(fn, needs)                                                                   \
+    do {                                                                                       \
+        const hipError_t entered_ = hip_enter(HIP_FN_##fn, #fn, needs);                        \
+        if (entered_ != hipSuccess) {                                                          \
+            return hip_leave(entered_);                                                        \
+        }                                                                                      \
     } while (0)
 
 /* One line on stderr, "hipsim: ..."; silent with MXGSIM_QUIET=1. */
@@ -212,7 +212,8 @@ int64_t hip_now_ns(void);
 /* Modules (hip_module.c), graphs (hip_graph.c). */
 void hip_modules_free_all(void);
 void hip_graphs_free_all(void);
-/* What a capture says to an operation: not capturing, recorded (adds a reference) or an error. */
+/* What a capture says to an operation: not capturing, recorded (adds a reference) or an error.
+ */
 hipError_t hip_capture_op(struct ihipStream_t *stream, struct hip_op *op, bool async,
                           bool *captured);
 /* Error, and the capture is invalidated, when this stream captures; else hipSuccess. */

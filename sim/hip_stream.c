@@ -170,7 +170,7 @@ static bool collect_deps_locked(struct hip_cmd *cmd, struct ihipStream_t *s)
     for (struct ihipStream_t *o = hip_rt.streams; o != NULL; o = o->next) {
         if (orders_with(s, o)) {
             o->refs++;
-            cmd->deps[cmd->dep_count++] = (struct hip_dep){.stream = o, .seq = o->last_seq};
+            cmd->deps[cmd->dep_count++] = (struct hip_dep){ .stream = o, .seq = o->last_seq };
         }
     }
     return true;
@@ -190,8 +190,8 @@ hipError_t hip_stream_push(struct ihipStream_t *s, struct hip_op *op, struct hip
         status = hipErrorDeinitialized;
     } else if (status == hipSuccess && s->closing) {
         status = hipErrorContextIsDestroyed;
-    } else if (status == hipSuccess &&
-               (!collect_deps_locked(cmd, s) || (!s->thread_started && !stream_start_locked(s)))) {
+    } else if (status == hipSuccess && (!collect_deps_locked(cmd, s) ||
+                                        (!s->thread_started && !stream_start_locked(s)))) {
         status = hipErrorOutOfMemory;
     }
     if (status == hipSuccess) {
@@ -235,8 +235,7 @@ hipError_t hip_stream_finish(struct ihipStream_t *s, uint64_t seq)
     while (s->done_seq < seq && !atomic_load(&hip_rt.stopping)) {
         pthread_cond_wait(&hip_rt.changed, &hip_rt.lock);
     }
-    const hipError_t status =
-        s->done_seq < seq ? hipErrorDeinitialized : s->device->fault;
+    const hipError_t status = s->done_seq < seq ? hipErrorDeinitialized : s->device->fault;
     pthread_mutex_unlock(&hip_rt.lock);
     return status;
 }
@@ -244,7 +243,7 @@ hipError_t hip_stream_finish(struct ihipStream_t *s, uint64_t seq)
 /* Wait for what the device's streams hold now: all of them, or those of the legacy order. */
 hipError_t hip_device_finish(struct hip_device *device, bool blocking_only)
 {
-    struct hip_cmd snapshot = {0};
+    struct hip_cmd snapshot = { 0 };
     pthread_mutex_lock(&hip_rt.lock);
     unsigned count = 0;
     for (struct ihipStream_t *s = hip_rt.streams; s != NULL; s = s->next) {
@@ -260,7 +259,7 @@ hipError_t hip_device_finish(struct hip_device *device, bool blocking_only)
             !(blocking_only && (s->flags & hipStreamNonBlocking) != 0)) {
             s->refs++;
             snapshot.deps[snapshot.dep_count++] =
-                (struct hip_dep){.stream = s, .seq = s->last_seq};
+                (struct hip_dep){ .stream = s, .seq = s->last_seq };
         }
     }
     while (!cmd_is_ready_locked(&snapshot) && !atomic_load(&hip_rt.stopping)) {

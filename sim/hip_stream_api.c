@@ -170,9 +170,8 @@ static hipError_t stream_property(hipStream_t stream, enum property what,
 static hipError_t get_flags(hipStream_t stream, unsigned *flags)
 {
     unsigned long long value = 0;
-    const hipError_t status = flags == NULL
-                                  ? hipErrorInvalidValue
-                                  : stream_property(stream, PROPERTY_FLAGS, &value);
+    const hipError_t status =
+        flags == NULL ? hipErrorInvalidValue : stream_property(stream, PROPERTY_FLAGS, &value);
     if (status == hipSuccess) {
         *flags = (unsigned)value;
     }
@@ -219,9 +218,8 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device)
 {
     HIP_ENTER(hipStreamGetDevice, HIP_NEED_DEVICE);
     unsigned long long value = 0;
-    const hipError_t status = device == NULL
-                                  ? hipErrorInvalidValue
-                                  : stream_property(stream, PROPERTY_DEVICE, &value);
+    const hipError_t status = device == NULL ? hipErrorInvalidValue
+                                             : stream_property(stream, PROPERTY_DEVICE, &value);
     if (status == hipSuccess) {
         *device = (int)value;
     }
@@ -284,7 +282,7 @@ static hipError_t launch_host(hipStream_t stream, hipHostFn_t fn, hipStreamCallb
     if (h == NULL) {
         return hipErrorOutOfMemory;
     }
-    h->op = (struct hip_op){.refs = 1, .run = host_run, .release = host_release};
+    h->op = (struct hip_op){ .refs = 1, .run = host_run, .release = host_release };
     h->fn = fn;
     h->callback = callback;
     h->stream = stream;

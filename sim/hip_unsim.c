@@ -18,18 +18,18 @@ hipError_t hip_unsimulated(const char *name)
 
 /* Parameters do not matter to the callee in the C calling conventions that HIP exists for. */
 #define HIP_SIMULATED(name)
-#define HIP_UNSIMULATED(name)                                                                      \
-    hipError_t name(void);                                                                         \
-    hipError_t name(void)                                                                          \
-    {                                                                                              \
-        return hip_unsimulated(#name);                                                             \
+#define HIP_UNSIMULATED(name)                                                                  \
+    hipError_t name(void);                                                                     \
+    hipError_t name(void)                                                                      \
+    {                                                                                          \
+        return hip_unsimulated(#name);                                                         \
     }
-#define HIP_UNSIMULATED_PTR(name)                                                                  \
-    void *name(void);                                                                              \
-    void *name(void)                                                                               \
-    {                                                                                              \
-        (void)hip_unsimulated(#name);                                                              \
-        return NULL;                                                                               \
+#define HIP_UNSIMULATED_PTR(name)                                                              \
+    void *name(void);                                                                          \
+    void *name(void)                                                                           \
+    {                                                                                          \
+        (void)hip_unsimulated(#name);                                                          \
+        return NULL;                                                                           \
     }
 #include "hip_names.def"
 

@@ -6,14 +6,14 @@
  * The environment, read when the runtime starts (at the first HIP call, and again after
  * mxgsim_shutdown):
  *   MXGSIM_DEVICES=n      number of devices, 0..64; default 1; 0: hipErrorNoDevice
- *   MXGSIM_ARCH=name      what the devices claim to be; default gfx950:sramecc+:xnack-.  With any
- *                         other processor no module loads (hipErrorNoBinaryForGpu)
+ *   MXGSIM_ARCH=name      what the devices claim to be; default gfx950:sramecc+:xnack-.  With
+ *                         any other processor no module loads (hipErrorNoBinaryForGpu)
  *   MXGSIM_MEMORY=bytes   memory of each device; default 288 GiB
  *   MXGSIM_POISON=byte    fills fresh memory; default 0xff (NaN as bf16 and as an E8M0 scale);
  *                         "none" leaves zeros
  *   MXGSIM_TRACK=1        report kernels that read device memory never written
- *   MXGSIM_FAIL=list      "name:n:error,...": the n-th call of name returns error; "n+": and all
- *                         after it.  See mxgsim_fail
+ *   MXGSIM_FAIL=list      "name:n:error,...": the n-th call of name returns error; "n+": and
+ *                         all after it.  See mxgsim_fail
  *   MXGSIM_DELAY=list     "name:microseconds,...".  See mxgsim_delay
  *   MXGSIM_QUIET=1        no "hipsim: ..." lines on stderr
  *   MXGSIM_THREADS=n      host threads that run kernels; default: the CPUs that are online
@@ -67,7 +67,7 @@ MXGSIM_API void mxgsim_counters_reset(void);
  * means that there is no such name.
  */
 
-/* Call number nth from now (1 = the next one) fails, and with `onward` all after it; 0 = none. */
+/* Call nth from now (1 = the next one) fails, and with `onward` all after it; 0 = none. */
 MXGSIM_API int mxgsim_fail(const char *name, unsigned long nth, int onward, int error);
 /* Every call first sleeps so long. */
 MXGSIM_API int mxgsim_delay(const char *name, unsigned microseconds);

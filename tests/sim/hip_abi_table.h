@@ -14,10 +14,10 @@ struct abi_row {
 extern const struct abi_row abi_rows_sim[], abi_rows_amd[];
 extern const unsigned abi_count_sim, abi_count_amd;
 
-#define VALUE(constant) {#constant, (unsigned long long)(constant)},
-#define SIZE(type) {"sizeof " #type, sizeof(type)},
-#define OFFSET(type, member) {#type "." #member, offsetof(type, member)},
-#define HIP_ERROR(name, number, text) {#name, (unsigned long long)(name)},
-#define HIP_ATTR(name, number, expr) {#name, (unsigned long long)(name)},
+#define VALUE(constant) { #constant, (unsigned long long)(constant) },
+#define SIZE(type) { "sizeof " #type, sizeof(type) },
+#define OFFSET(type, member) { #type "." #member, offsetof(type, member) },
+#define HIP_ERROR(name, number, text) { #name, (unsigned long long)(name) },
+#define HIP_ATTR(name, number, expr) { #name, (unsigned long long)(name) },
 
 #endif

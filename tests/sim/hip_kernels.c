@@ -45,14 +45,14 @@ static const uint32_t copy_code[] = {
     0xbf810000,             /* s_endpgm */
 };
 
-static const uint32_t nop_code[] = {0xbf810000};
-static const uint32_t illegal_code[] = {0xffffffff, 0xbf810000};
+static const uint32_t nop_code[] = { 0xbf810000 };
+static const uint32_t illegal_code[] = { 0xffffffff, 0xbf810000 };
 
 static const struct kernel kernels[] = {
-    {"fill", fill_code, WORDS(fill_code), {8, 4, 4, 0}, 0, 1024},
-    {"copy", copy_code, WORDS(copy_code), {8, 8, 0, 0}, 0, 1024},
-    {"nop", nop_code, WORDS(nop_code), {0, 0, 0, 0}, 65536, 128},
-    {"illegal", illegal_code, WORDS(illegal_code), {0, 0, 0, 0}, 0, 1024},
+    { "fill", fill_code, WORDS(fill_code), { 8, 4, 4, 0 }, 0, 1024 },
+    { "copy", copy_code, WORDS(copy_code), { 8, 8, 0, 0 }, 0, 1024 },
+    { "nop", nop_code, WORDS(nop_code), { 0, 0, 0, 0 }, 65536, 128 },
+    { "illegal", illegal_code, WORDS(illegal_code), { 0, 0, 0, 0 }, 0, 1024 },
 };
 
 enum { KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]) };
@@ -183,7 +183,7 @@ static void pack_kernel(struct pack *p, const struct kernel *k)
 
 static size_t write_note(uint8_t *out)
 {
-    struct pack p = {.size = 0};
+    struct pack p = { .size = 0 };
     pack_map(&p, 3);
     pack_text(&p, "amdhsa.version");
     pack_array(&p, 2);
@@ -196,7 +196,7 @@ static size_t write_note(uint8_t *out)
     for (unsigned i = 0; i < KERNEL_COUNT; i++) {
         pack_kernel(&p, &kernels[i]);
     }
-    const Elf64_Nhdr head = {.n_namesz = 7, .n_descsz = (Elf64_Word)p.size, .n_type = 32};
+    const Elf64_Nhdr head = { .n_namesz = 7, .n_descsz = (Elf64_Word)p.size, .n_type = 32 };
     put(out, AT_NOTE, &head, sizeof(head));
     put(out, AT_NOTE + sizeof(head), "AMDGPU\0", 8);
     put(out, AT_NOTE + sizeof(head) + 8, p.data, p.size);
@@ -212,7 +212,7 @@ static void write_descriptor(uint8_t *out, unsigned i)
     put_u32(out, at, kernels[i].lds);
     put_u32(out, at + 8, arg_bytes(&kernels[i]));
     put(out, at + 16, &entry, sizeof(entry));
-    put_u32(out, at + 44, 1);                              /* accum_offset 8 */
+    put_u32(out, at + 44, 1);                                           /* accum_offset 8 */
     put_u32(out, at + 48, 1u << 6 | 0xc0u << 12 | 1u << 21 | 1u << 23); /* 8 VGPRs, 16 SGPRs */
     put_u32(out, at + 52, 2u << 1 | 1u << 7); /* two user SGPRs, group id x */
     put_u16(out, at + 56, 1u << 3);           /* kernel argument pointer */
@@ -234,12 +234,12 @@ static Elf64_Word add_string(uint8_t *out, struct strings *s, const char *text)
 static void add_symbol(uint8_t *out, unsigned *count, Elf64_Word name, unsigned type,
                        uint64_t value, uint64_t size)
 {
-    const Elf64_Sym symbol = {.st_name = name,
-                              .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
-                              .st_other = STV_PROTECTED,
-                              .st_shndx = 1,
-                              .st_value = value,
-                              .st_size = size};
+    const Elf64_Sym symbol = { .st_name = name,
+                               .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
+                               .st_other = STV_PROTECTED,
+                               .st_shndx = 1,
+                               .st_value = value,
+                               .st_size = size };
     put(out, AT_SYMBOLS + sizeof(symbol) * *count, &symbol, sizeof(symbol));
     (*count)++;
 }
@@ -247,7 +247,7 @@ static void add_symbol(uint8_t *out, unsigned *count, Elf64_Word name, unsigned 
 /* The dynamic symbols: per kernel a function and a descriptor, and one global. */
 static size_t write_symbols(uint8_t *out)
 {
-    struct strings s = {.size = 1};
+    struct strings s = { .size = 1 };
     unsigned count = 1;
     for (unsigned i = 0; i < KERNEL_COUNT; i++) {
         char name[64];
@@ -267,9 +267,12 @@ static size_t write_symbols(uint8_t *out)
         put_u32(out, AT_HASH + 12 + 4 * i, i + 1);
     }
     const Elf64_Dyn dynamic[] = {
-        {DT_HASH, {AT_HASH}},           {DT_SYMTAB, {AT_SYMBOLS}},
-        {DT_STRTAB, {AT_STRINGS}},      {DT_STRSZ, {s.size}},
-        {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_NULL, {0}},
+        { DT_HASH, { AT_HASH } },
+        { DT_SYMTAB, { AT_SYMBOLS } },
+        { DT_STRTAB, { AT_STRINGS } },
+        { DT_STRSZ, { s.size } },
+        { DT_SYMENT, { sizeof(Elf64_Sym) } },
+        { DT_NULL, { 0 } },
     };
     put(out, AT_DYNAMIC, dynamic, sizeof(dynamic));
     return sizeof(dynamic);
@@ -277,9 +280,14 @@ static size_t write_symbols(uint8_t *out)
 
 static Elf64_Phdr segment(uint32_t type, uint32_t flags, uint64_t at, uint64_t size)
 {
-    return (Elf64_Phdr){.p_type = type, .p_flags = flags, .p_offset = at, .p_vaddr = at,
-                        .p_paddr = at, .p_filesz = size, .p_memsz = size,
-                        .p_align = type == PT_LOAD ? 0x1000 : 4};
+    return (Elf64_Phdr){ .p_type = type,
+                         .p_flags = flags,
+                         .p_offset = at,
+                         .p_vaddr = at,
+                         .p_paddr = at,
+                         .p_filesz = size,
+                         .p_memsz = size,
+                         .p_align = type == PT_LOAD ? 0x1000 : 4 };
 }
 
 size_t kernels_write_for(uint8_t out[KERNELS_SIZE], uint8_t processor)
@@ -321,16 +329,16 @@ size_t kernels_bundle(uint8_t out[2 * KERNELS_SIZE], const char *processor)
 {
     char id[64];
     (void)snprintf(id, sizeof(id), "hipv4-amdgcn-amd-amdhsa--%s", processor);
-    const char *ids[] = {"host-x86_64-unknown-linux-gnu-", id};
+    const char *ids[] = { "host-x86_64-unknown-linux-gnu-", id };
     uint8_t *object = out + 4096;
     memset(out, 0, 2 * KERNELS_SIZE);
-    const uint64_t sizes[] = {0, kernels_write(object)};
+    const uint64_t sizes[] = { 0, kernels_write(object) };
     size_t at = 24;
     memcpy(out, "__CLANG_OFFLOAD_BUNDLE__", 24);
-    memcpy(out + at, &(uint64_t){2}, 8);
+    memcpy(out + at, &(uint64_t){ 2 }, 8);
     at += 8;
     for (unsigned i = 0; i < 2; i++) {
-        const uint64_t entry[] = {4096, sizes[i], strlen(ids[i])};
+        const uint64_t entry[] = { 4096, sizes[i], strlen(ids[i]) };
         memcpy(out + at, entry, sizeof(entry));
         memcpy(out + at + sizeof(entry), ids[i], strlen(ids[i]));
         at += sizeof(entry) + strlen(ids[i]);

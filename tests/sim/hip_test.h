@@ -11,11 +11,11 @@
 #include "mxgsim.h"
 
 /* Assert the status of a call, by name. */
-#define ck_hip_is(call, expected)                                                                  \
-    do {                                                                                           \
-        const hipError_t got_ = (call);                                                            \
-        ck_assert_msg(got_ == (expected), "%s: %s, not %s", #call, hipGetErrorName(got_),          \
-                      #expected);                                                                  \
+#define ck_hip_is(call, expected)                                                              \
+    do {                                                                                       \
+        const hipError_t got_ = (call);                                                        \
+        ck_assert_msg(got_ == (expected), "%s: %s, not %s", #call, hipGetErrorName(got_),      \
+                      #expected);                                                              \
     } while (0)
 
 #define ck_hip(call) ck_hip_is(call, hipSuccess)
@@ -23,9 +23,9 @@
 /* Every test starts a fresh runtime; with_env sets a variable first. */
 static inline void hip_test_setup(void)
 {
-    static const char *const variables[] = {"MXGSIM_DEVICES", "MXGSIM_ARCH",  "MXGSIM_MEMORY",
-                                            "MXGSIM_POISON",  "MXGSIM_FAIL",  "MXGSIM_DELAY",
-                                            "MXGSIM_TRACK"};
+    static const char *const variables[] = { "MXGSIM_DEVICES", "MXGSIM_ARCH", "MXGSIM_MEMORY",
+                                             "MXGSIM_POISON",  "MXGSIM_FAIL", "MXGSIM_DELAY",
+                                             "MXGSIM_TRACK" };
     mxgsim_shutdown();
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         unsetenv(variables[i]);

@@ -27,8 +27,9 @@ START_TEST(test_hip_abi_equals_headers)
     ck_assert_uint_gt(abi_count_sim, 400);
     for (unsigned i = 0; i < abi_count_sim; i++) {
         ck_assert_str_eq(abi_rows_sim[i].name, abi_rows_amd[i].name);
-        ck_assert_msg(abi_rows_sim[i].value == abi_rows_amd[i].value, "%s is %llu, AMD has %llu",
-                      abi_rows_sim[i].name, abi_rows_sim[i].value, abi_rows_amd[i].value);
+        ck_assert_msg(abi_rows_sim[i].value == abi_rows_amd[i].value,
+                      "%s is %llu, AMD has %llu", abi_rows_sim[i].name, abi_rows_sim[i].value,
+                      abi_rows_amd[i].value);
     }
 }
 END_TEST
@@ -39,7 +40,7 @@ START_TEST(test_hip_abi_arch_bits)
     union {
         hipDeviceArch_t arch;
         unsigned bits;
-    } a = {.bits = 0};
+    } a = { .bits = 0 };
     a.arch.hasGlobalInt32Atomics = a.arch.hasGlobalFloatAtomicExch = 1;
     a.arch.hasSharedInt32Atomics = a.arch.hasSharedFloatAtomicExch = 1;
     a.arch.hasFloatAtomicAdd = a.arch.hasGlobalInt64Atomics = 1;

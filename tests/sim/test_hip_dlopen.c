@@ -27,7 +27,8 @@ static const char *library_path(void)
     if (given != NULL && given[0] != '\0') {
         return given;
     }
-    (void)snprintf(path, sizeof(path), "%s/sim/.libs/libhipsim.so", build != NULL ? build : ".");
+    (void)snprintf(path, sizeof(path), "%s/sim/.libs/libhipsim.so",
+                   build != NULL ? build : ".");
     return path;
 }
 
@@ -73,7 +74,7 @@ static int thread_count(void)
 
 static void sleep_20ms(void *unused)
 {
-    const struct timespec t = {.tv_nsec = 20000000};
+    const struct timespec t = { .tv_nsec = 20000000 };
     (void)unused;
     nanosleep(&t, NULL);
 }

@@ -24,7 +24,7 @@ static void launch_setup(void)
 /* fill(out, value, n) with enough blocks of 64. */
 static hipError_t launch_fill(uint32_t *out, uint32_t value, uint32_t n, hipStream_t stream)
 {
-    void *params[] = {&out, &value, &n};
+    void *params[] = { &out, &value, &n };
     return hipModuleLaunchKernel(fill, (n + 63) / 64, 1, 1, 64, 1, 1, 0, stream, params, NULL);
 }
 
@@ -43,10 +43,10 @@ START_TEST(test_hip_launch_runs_kernels)
     ck_hip(launch_fill(a, 0x12345678, 250, s));
     struct {
         void *out, *in;
-    } packed = {b, a};
+    } packed = { b, a };
     size_t size = sizeof(packed);
-    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     HIP_LAUNCH_PARAM_END};
+    void *extra[] = { HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                      &size, HIP_LAUNCH_PARAM_END };
     ck_hip(hipModuleLaunchKernel(copy, 4, 1, 1, 64, 1, 1, 0, s, NULL, extra));
     memset(&packed, 0, sizeof(packed)); /* read when the call was made */
     ck_hip(hipStreamSynchronize(s));
@@ -108,11 +108,11 @@ START_TEST(test_hip_launch_argument_forms)
 {
     uint32_t *out = NULL;
     uint32_t value = 1, n = 1;
-    void *params[] = {&out, &value, &n}, *holes[] = {&out, NULL, &n};
+    void *params[] = { &out, &value, &n }, *holes[] = { &out, NULL, &n };
     size_t size = 12;
-    uint8_t packed[16] = {0};
-    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     HIP_LAUNCH_PARAM_END};
+    uint8_t packed[16] = { 0 };
+    void *extra[] = { HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                      &size, HIP_LAUNCH_PARAM_END };
 #define LAUNCH(f, p, e) hipModuleLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, NULL, p, e)
     ck_hip_is(LAUNCH(fill, NULL, NULL), hipErrorInvalidValue);
     ck_hip_is(LAUNCH(fill, params, extra), hipErrorInvalidValue);
@@ -327,7 +327,7 @@ START_TEST(test_hip_module_wrong_image)
     memset(image, 0x41, sizeof(image));
     ck_hip_is(hipModuleLoadData(&m, image), hipErrorInvalidImage);
     ck_assert_ptr_null(m);
-    ck_hip(hipGetDevice(&(int){0}));
+    ck_hip(hipGetDevice(&(int){ 0 }));
 }
 END_TEST
 
@@ -399,7 +399,7 @@ START_TEST(test_hip_ext_launch_with_events)
     uint32_t *p = NULL, host[100], value = 3, n = 100;
     hipEvent_t a, b;
     float ms = -1;
-    void *params[] = {&p, &value, &n};
+    void *params[] = { &p, &value, &n };
     ck_hip(hipMalloc((void **)&p, sizeof(host)));
     ck_hip(hipEventCreate(&a));
     ck_hip(hipEventCreate(&b));

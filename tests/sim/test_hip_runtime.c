@@ -36,18 +36,18 @@ START_TEST(test_hip_device_attributes)
         hipDeviceAttribute_t attr;
         int value;
     } rows[] = {
-        {hipDeviceAttributeMultiprocessorCount, 256},
-        {hipDeviceAttributeWarpSize, 64},
-        {hipDeviceAttributeClockRate, 2400000},
-        {hipDeviceAttributeL2CacheSize, 4 << 20},
-        {hipDeviceAttributeMaxThreadsPerBlock, 1024},
-        {hipDeviceAttributeMaxSharedMemoryPerBlock, 163840},
-        {hipDeviceAttributeSharedMemPerBlockOptin, 163840},
-        {hipDeviceAttributeComputeCapabilityMajor, 9},
-        {hipDeviceAttributeComputeCapabilityMinor, 5},
-        {hipDeviceAttributeNumberOfXccs, 8},
-        {hipDeviceAttributeMaxAvailableVgprsPerThread, 512},
-        {hipDeviceAttributeTotalGlobalMem, INT32_MAX},
+        { hipDeviceAttributeMultiprocessorCount, 256 },
+        { hipDeviceAttributeWarpSize, 64 },
+        { hipDeviceAttributeClockRate, 2400000 },
+        { hipDeviceAttributeL2CacheSize, 4 << 20 },
+        { hipDeviceAttributeMaxThreadsPerBlock, 1024 },
+        { hipDeviceAttributeMaxSharedMemoryPerBlock, 163840 },
+        { hipDeviceAttributeSharedMemPerBlockOptin, 163840 },
+        { hipDeviceAttributeComputeCapabilityMajor, 9 },
+        { hipDeviceAttributeComputeCapabilityMinor, 5 },
+        { hipDeviceAttributeNumberOfXccs, 8 },
+        { hipDeviceAttributeMaxAvailableVgprsPerThread, 512 },
+        { hipDeviceAttributeTotalGlobalMem, INT32_MAX },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int value = -1;
@@ -239,7 +239,7 @@ END_TEST
 
 START_TEST(test_hip_copy_checks)
 {
-    char *a = NULL, *b = NULL, host[128] = {0};
+    char *a = NULL, *b = NULL, host[128] = { 0 };
     ck_hip(hipMalloc((void **)&a, 128));
     ck_hip(hipMalloc((void **)&b, 128));
     ck_hip_is(hipMemcpy(a, host, 129, hipMemcpyHostToDevice), hipErrorInvalidValue);
@@ -278,9 +278,10 @@ START_TEST(test_hip_memset_widths)
     ck_hip(hipMemsetD32Async(p + 40, -2, 1, s));
     ck_hip(hipMemcpy(host, p, 64, hipMemcpyDeviceToHost));
     static const unsigned char expected[44] = {
-        1, 0x22, 0x22, 0x22, 1, 1, 1, 1, 0x44, 0x33, 0x44, 0x33, 1, 1, 1, 1,
-        0x88, 0x77, 0x66, 0x55, 0x88, 0x77, 0x66, 0x55, 1, 1, 1, 1, 1, 1, 1, 1,
-        0x99, 0x99, 0xaa, 0xaa, 0xcc, 0xbb, 1, 1, 0xfe, 0xff, 0xff, 0xff};
+        1, 0x22, 0x22, 0x22, 1,    1,    1,    1,    0x44, 0x33, 0x44, 0x33, 1,    1,   1,
+        1, 0x88, 0x77, 0x66, 0x55, 0x88, 0x77, 0x66, 0x55, 1,    1,    1,    1,    1,   1,
+        1, 1,    0x99, 0x99, 0xaa, 0xaa, 0xcc, 0xbb, 1,    1,    0xfe, 0xff, 0xff, 0xff
+    };
     ck_assert_mem_eq(host, expected, sizeof(expected));
     ck_hip_is(hipMemsetD32(p, 0, 17), hipErrorInvalidValue);
     ck_hip_is(hipMemsetD32(p, 0, SIZE_MAX / 2), hipErrorInvalidValue);

@@ -10,7 +10,7 @@
 
 static void sleep_ms(unsigned ms)
 {
-    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
     nanosleep(&t, NULL);
 }
 
@@ -123,13 +123,14 @@ START_TEST(test_hip_stream_waits_for_event)
     ck_hip(hipEventRecord(e, a));
     ck_hip(hipStreamWaitEvent(b, e, 0));
     ck_hip(hipLaunchHostFunc(b, note, NOTE(2)));
-    /* The wait is for the record of that moment; later records, or destroying, change nothing. */
+    /* The wait is for the record of that moment; later records, or destroying, change nothing.
+     */
     ck_hip(hipLaunchHostFunc(a, slow_note, NOTE(3)));
     ck_hip(hipEventRecord(e, a));
     ck_hip(hipEventDestroy(e));
     atomic_store(&gate_open, 1);
     ck_hip(hipDeviceSynchronize());
-    ck_log((const int[]){1, 2, 3}, 3);
+    ck_log((const int[]){ 1, 2, 3 }, 3);
     ck_hip(hipStreamDestroy(a));
     ck_hip(hipStreamDestroy(b));
 }
@@ -145,7 +146,7 @@ START_TEST(test_hip_null_stream_orders_blocking)
     ck_hip(hipLaunchHostFunc(NULL, slow_note, NOTE(2)));
     ck_hip(hipLaunchHostFunc(b, note, NOTE(3)));
     ck_hip(hipStreamSynchronize(b));
-    ck_log((const int[]){1, 2, 3}, 3);
+    ck_log((const int[]){ 1, 2, 3 }, 3);
     ck_hip(hipLaunchHostFunc(b, slow_note, NOTE(4)));
     ck_hip(hipStreamSynchronize(NULL)); /* the null stream's wait covers blocking streams */
     ck_assert_int_eq(atomic_load(&log_at), 4);
@@ -359,7 +360,7 @@ START_TEST(test_hip_capture_and_replay)
     ck_hip(hipGraphLaunch(exec, s));
     ck_hip(hipGraphExecDestroy(exec));
     ck_hip(hipStreamSynchronize(s));
-    ck_log((const int[]){1, 2, 1, 2}, 4);
+    ck_log((const int[]){ 1, 2, 1, 2 }, 4);
     ck_hip_is(hipGraphLaunch(exec, s), hipErrorInvalidValue);
     ck_hip(hipStreamIsCapturing(s, &status));
     ck_assert_int_eq(status, hipStreamCaptureStatusNone);
@@ -416,7 +417,7 @@ START_TEST(test_hip_capture_modes)
     ck_hip(hipThreadExchangeStreamCaptureMode(&mode));
     ck_assert_int_eq(mode, hipStreamCaptureModeGlobal);
     ck_hip(hipStreamBeginCapture(s, hipStreamCaptureModeGlobal));
-    ck_hip(hipFree(p)); /* this thread has said that it knows */
+    ck_hip(hipFree(p));          /* this thread has said that it knows */
     ck_hip(hipStreamDestroy(s)); /* in mid-capture */
 }
 END_TEST
