@@ -46,7 +46,8 @@ struct measurement {
     mxg_plan plan;
     char compiler[128];
     struct call_times cold, fresh, hot;
-    double worst_error;      /* largest |C - reference| / bound; above 1 is wrong */
+    size_t bad_elements;     /* beyond the bound that the header states */
+    double worst_error;      /* largest |C - reference| / bound */
     double relative_error;   /* mean |C - reference| / mean |reference| */
     int is_right;
 };

@@ -173,8 +173,8 @@ typedef struct mxg_context_options {
     const char *rocm_path;       /* folder of ROCm; ROCM_PATH, else /opt/rocm */
     const char *rocm_prefix;     /* folder made by rocm-prefix; MXG_ROCM_PREFIX */
     const char *worker_path;     /* the mxgemm-cc program; MXG_WORKER, else the installed one */
-    const char *cache_dir;       /* writable disk cache; MXG_CACHE_DIR, else $XDG_CACHE_HOME/mxgemm
-                                    or ~/.cache/mxgemm; "" = no writable folder */
+    const char *cache_dir;       /* writable disk cache; MXG_CACHE_DIR, else $XDG_CACHE_HOME/mxgemm/kernels
+                                    or ~/.cache/mxgemm/kernels; "" = none */
     const char *cache_read_dirs; /* colon-separated read-only caches, searched first; MXG_CACHE_READ_DIRS */
     uint64_t cache_max_bytes;    /* 0 = MXG_CACHE_MAX_BYTES or 1 GiB */
     uint64_t cache_max_entries;  /* 0 = MXG_CACHE_MAX_ENTRIES or 16384 */

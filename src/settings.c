@@ -95,7 +95,7 @@ static mxg_status take_log_level(int option, int *out)
                       "MXG_LOG is \"%s\"; it must be error, warning, info or debug", text);
 }
 
-/* The default cache folder: $XDG_CACHE_HOME/mxgemm, else ~/.cache/mxgemm, else none. */
+/* The default cache folder: $XDG_CACHE_HOME/mxgemm/kernels, else ~/.cache/mxgemm/kernels, else none. */
 static mxg_status default_cache_dir(struct settings *s)
 {
     const char *base = secure_getenv("XDG_CACHE_HOME");
@@ -108,12 +108,12 @@ static mxg_status default_cache_dir(struct settings *s)
     if (base == NULL || base[0] != '/') {
         return MXG_OK;
     }
-    const size_t size = strlen(base) + strlen(middle) + sizeof "/mxgemm";
+    const size_t size = strlen(base) + strlen(middle) + sizeof "/mxgemm/kernels";
     s->cache_dir = mem_alloc(&s->mem, size);
     if (s->cache_dir == NULL) {
         return status_set(MXG_E_HOST_MEMORY, "no memory for the cache folder's name");
     }
-    snprintf(s->cache_dir, size, "%s%s/mxgemm", base, middle);
+    snprintf(s->cache_dir, size, "%s%s/mxgemm/kernels", base, middle);
     s->cache_dir_is_from_env = true;
     return MXG_OK;
 }

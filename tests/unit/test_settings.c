@@ -23,7 +23,7 @@ START_TEST(test_settings_defaults)
 {
     struct settings s;
     ck_assert_int_eq(settings_read(NULL, &s), MXG_OK);
-    ck_assert_str_eq(s.cache_dir, "/home/someone/.cache/mxgemm");
+    ck_assert_str_eq(s.cache_dir, "/home/someone/.cache/mxgemm/kernels");
     ck_assert(s.cache_dir_is_from_env);
     ck_assert_uint_eq(s.cache_max_bytes, UINT64_C(1) << 30);
     ck_assert_uint_eq(s.cache_max_entries, 16384);
@@ -33,11 +33,11 @@ START_TEST(test_settings_defaults)
     settings_clear(&s);
     setenv("XDG_CACHE_HOME", "relative/is/invalid", 1);
     ck_assert_int_eq(settings_read(NULL, &s), MXG_OK);
-    ck_assert_str_eq(s.cache_dir, "/home/someone/.cache/mxgemm");
+    ck_assert_str_eq(s.cache_dir, "/home/someone/.cache/mxgemm/kernels");
     settings_clear(&s);
     setenv("XDG_CACHE_HOME", "/xdg", 1);
     ck_assert_int_eq(settings_read(NULL, &s), MXG_OK);
-    ck_assert_str_eq(s.cache_dir, "/xdg/mxgemm");
+    ck_assert_str_eq(s.cache_dir, "/xdg/mxgemm/kernels");
     settings_clear(&s);
 }
 END_TEST
