@@ -6,6 +6,7 @@
 # that is named "quant.h".  The text ends in a newline, with no terminator.
 # Files are ASCII: awk implementations disagree about anything else.
 BEGIN {
+    files = 0
     files = 0 # as an index, an unset variable is "" to mawk
     for (i = 1; i < 128; i++) {
         code[sprintf("%c", i)] = i
