@@ -12,6 +12,7 @@
 
 #include "hip_core.h"
 #include "hip_rt.h"
+#include "report.h"
 
 struct hip_runtime hip_rt = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -137,6 +138,9 @@ __attribute__((destructor)) static void unload(void)
 {
     atomic_store(&unloading, true);
     hip_stop();
+    if (!is_forked_child()) {
+        sim_report_reset(); /* frees them; a shutdown alone keeps them for reading */
+    }
 }
 
 /* Thread-local state belongs to one start of the runtime. */

@@ -52,6 +52,7 @@ void hip_core_stop(void)
     }
     pthread_mutex_unlock(&mem_lock);
     sim_pool_stop();
+    sim_mem_reset();
 }
 
 void hip_alloc_free_device(int device)
