@@ -46,6 +46,17 @@ struct compiler_config setup_config(const char *choice)
     return config;
 }
 
+const char *setup_fake_worker(void)
+{
+    static char path[1024];
+    const char *built = getenv("MXG_TEST_FAKE_WORKER"), *top = getenv("abs_top_builddir");
+    if (built != NULL) {
+        return built;
+    }
+    snprintf(path, sizeof path, "%s/tests/unit/fake_worker", top != NULL ? top : ".");
+    return path;
+}
+
 bool setup_has_compiler(const char *choice)
 {
     struct compiler_config config = setup_config(choice);

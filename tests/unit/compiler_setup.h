@@ -13,6 +13,9 @@ struct compiler_config setup_config(const char *choice);
 /* Lines logged since the last call, joined by newlines; at most a few KiB. */
 const char *setup_log_text(void);
 
+/* The program that misbehaves on request (fake_worker.c). */
+const char *setup_fake_worker(void);
+
 /* Whether a compiler can be opened; if not, why is in mxg_last_error(). */
 bool setup_has_compiler(const char *choice);
 

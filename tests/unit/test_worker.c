@@ -28,13 +28,7 @@ static char fake_path[1024], counter_path[128];
 
 static void setup(void)
 {
-    const char *built = getenv("MXG_TEST_FAKE_WORKER");
-    const char *top = getenv("abs_top_builddir");
-    if (built != NULL) {
-        snprintf(fake_path, sizeof fake_path, "%s", built);
-    } else {
-        snprintf(fake_path, sizeof fake_path, "%s/tests/unit/fake_worker", top != NULL ? top : ".");
-    }
+    snprintf(fake_path, sizeof fake_path, "%s", setup_fake_worker());
     memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(counter_path, sizeof counter_path, "%s/starts", folder);
