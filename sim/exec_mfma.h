@@ -47,7 +47,7 @@ void mfma_load_c(struct sim_wave *w, const struct sim_inst *inst, const struct s
 
 /* 32-bit elements of D, in the same order. */
 void mfma_store_d(struct sim_wave *w, const struct sim_opnd *o, const struct mfma_shape *s,
-                  const uint32_t *d);
+                  const void *d);
 
 /* f32 results to their bits, in place; NaN becomes the canonical one. */
 void mfma_result_bits(const struct mfma_shape *s, const float *d, uint32_t *bits);

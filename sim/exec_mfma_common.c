@@ -56,28 +56,27 @@ void mfma_load_c(struct sim_wave *w, const struct sim_inst *inst, const struct s
 {
     const bool constant = o->kind == SIM_OPND_CONST;
     const float k = sim_f32_from_bits(modified(inst, (uint32_t)o->imm));
-    for (unsigned r = 0; r < s->blocks * s->m; r++, c += s->m) {
-        if (constant) {
-            for (unsigned j = 0; j < s->m; j++) {
-                c[j] = k;
-            }
-            continue;
-        }
-        /* The columns of a row are consecutive lanes of one register. */
+    /* h rows are consecutive items; the columns of a row are consecutive lanes. */
+    for (unsigned r = 0; r < s->blocks * s->m; r += s->h) {
         const struct mfma_loc at = mfma_output(s, r / s->m, r % s->m, 0);
-        const uint32_t *row = sim_vrow(w, o, at.item) + at.lane;
-        for (unsigned j = 0; j < s->m; j++) {
-            c[j] = sim_f32_from_bits(modified(inst, row[j]));
+        for (unsigned h = 0; h < s->h; h++, c += s->m) {
+            const uint32_t *row = constant ? NULL : sim_vrow(w, o, at.item + h) + at.lane;
+            for (unsigned j = 0; j < s->m; j++) {
+                c[j] = row ? sim_f32_from_bits(modified(inst, row[j])) : k;
+            }
         }
     }
 }
 
 void mfma_store_d(struct sim_wave *w, const struct sim_opnd *o, const struct mfma_shape *s,
-                  const uint32_t *d)
+                  const void *d)
 {
-    for (unsigned r = 0; r < s->blocks * s->m; r++, d += s->m) {
+    const uint32_t *row = d;
+    for (unsigned r = 0; r < s->blocks * s->m; r += s->h) {
         const struct mfma_loc at = mfma_output(s, r / s->m, r % s->m, 0);
-        memcpy(sim_vrow(w, o, at.item) + at.lane, d, s->m * sizeof *d);
+        for (unsigned h = 0; h < s->h; h++, row += s->m) {
+            memcpy(sim_vrow(w, o, at.item + h) + at.lane, row, s->m * sizeof *row);
+        }
     }
 }
 

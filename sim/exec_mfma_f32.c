@@ -7,7 +7,7 @@
 
 #include "exec_mfma.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIM_NO_AVX2)
 #define HAVE_FMA_BUILD 1
 #endif
 

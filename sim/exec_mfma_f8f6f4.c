@@ -10,10 +10,6 @@
 #include "exec_mfma.h"
 #include "mfma_kernel.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_AVX2_BUILD 1
-#endif
-
 /* CBSZ and BLGP as formats; the other codes are undefined. */
 enum { FMT_FP8, FMT_BF8, FMT_FP6, FMT_BF6, FMT_FP4, FMT_COUNT };
 
@@ -36,91 +32,139 @@ static float decode(unsigned fmt, uint8_t code)
     }
 }
 
-/* Formats of 6 and 8 bits, element by element through a table of their codes. */
-static void load_by_table(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt,
-                          const struct mfma_shape *s, float *out)
+/*
+ * Formats of 6 and 8 bits, through a table of their codes.  A lane of 6-bit
+ * elements holds 32 consecutive k; one of 8-bit elements two runs of 16, K / 2
+ * apart (ISA text, 7.1.5.1).
+ */
+MFMA_INLINE void load_by_table(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt,
+                               unsigned mn, float *out)
 {
     const unsigned bits = fmt_bits[fmt];
     float table[256];
     for (unsigned c = 0; c < 1u << bits; c++) {
         table[c] = decode(fmt, (uint8_t)c);
     }
-    for (unsigned k = 0; k < s->k; k++) {
-        for (unsigned r = 0; r < s->m; r++) {
-            const struct mfma_loc at = bits == 8 ? mfma_input_8bit(s, r, k)
-                                                 : mfma_input(s, 0, r, k);
-            const unsigned bit = at.item * bits;
-            uint32_t x = sim_vrow(w, o, bit / 32)[at.lane] >> bit % 32;
-            if (bit % 32 + bits > 32) {
-                x |= sim_vrow(w, o, bit / 32 + 1)[at.lane] << (32 - bit % 32);
-            }
-            out[k * s->m + r] = table[x & ((1u << bits) - 1)];
+    for (unsigned item = 0; item < MX_BLOCK; item++) {
+        const unsigned bit = item * bits;
+        const uint32_t *row = sim_vrow(w, o, bit / 32);
+        const uint32_t *next = bit % 32 + bits > 32 ? sim_vrow(w, o, bit / 32 + 1) : row;
+        for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+            const uint64_t x = row[lane] | (uint64_t)next[lane] << 32;
+            const unsigned group = lane / mn;
+            const unsigned k = bits == 8 ? item / 16 * (1024 / mn) + group * 16 + item % 16
+                                         : group * MX_BLOCK + item;
+            out[k * mn + lane % mn] = table[x >> bit % 32 & ((1u << bits) - 1)];
         }
     }
 }
 
-MFMA_INLINE void load_fp4(struct sim_wave *w, const struct sim_opnd *o, unsigned mn, float *out)
+static void load_operand(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt, unsigned mn,
+                         float *out)
 {
+    if (fmt != FMT_FP4) {
+        load_by_table(w, o, fmt, mn, out);
+        return;
+    }
     for (unsigned kb = 0; kb < 64 / mn; kb++) {
         for (unsigned v = 0; v < 4; v++) {
-            const unsigned k = kb * MX_BLOCK + 8 * v;
-            mx_decode_fp4(sim_vrow(w, o, v) + kb * mn, mn, out + k * mn);
+            mx_decode_fp4(sim_vrow(w, o, v) + kb * mn, mn, out + (kb * MX_BLOCK + 8 * v) * mn);
         }
     }
 }
 
-MFMA_INLINE void run_formats(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j,
-                             unsigned mn, bool wide)
+/* Products with an 8-bit format go through double, see mx_dot_row_double. */
+MFMA_INLINE void multiply_8bit(const struct sim_inst *i, struct mx_job *j, unsigned mn)
 {
-    const struct mfma_shape s = { mn, 2048 / mn, 1, 4 };
-    if (i->cbsz == FMT_FP4) {
-        load_fp4(w, &i->src[0], mn, j->a);
+    const bool both = fmt_bits[i->cbsz] == 8 && fmt_bits[i->blgp] == 8;
+    if (both && (i->cbsz == FMT_BF8 || i->blgp == FMT_BF8)) {
+        mx_multiply_double(j, mn, true);
     } else {
-        load_by_table(w, &i->src[0], i->cbsz, &s, j->a);
-    }
-    if (i->blgp == FMT_FP4) {
-        load_fp4(w, &i->src[1], mn, j->b);
-    } else {
-        load_by_table(w, &i->src[1], i->blgp, &s, j->b);
-    }
-    if (fmt_bits[i->cbsz] == 8 || fmt_bits[i->blgp] == 8) {
-        mx_multiply_double(j, mn, j->split);
-    } else {
-        mx_multiply_f32(j, mn, wide);
+        mx_multiply_double(j, mn, false);
     }
 }
 
-static void run_any(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j)
+static bool has_8bit(const struct sim_inst *i)
 {
-    if (j->mn == 16) {
-        run_formats(w, i, j, 16, false);
-    } else {
-        run_formats(w, i, j, 32, false);
+    return fmt_bits[i->cbsz] == 8 || fmt_bits[i->blgp] == 8;
+}
+
+static void run_any(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j, unsigned mn)
+{
+    load_operand(w, &i->src[0], i->cbsz, mn, j->a);
+    load_operand(w, &i->src[1], i->blgp, mn, j->b);
+    if (has_8bit(i)) {
+        multiply_8bit(i, j, mn);
+        return;
+    }
+    const bool tame = mx_scales_are_tame(j->scale_a, j->scale_b);
+    float fa[64], fb[64];
+    _Alignas(32) float dot[2 * 16];
+    mx_scales_f32(j->scale_a, fa);
+    mx_scales_f32(j->scale_b, fb);
+    for (unsigned kb = 0; kb < 64 / mn; kb++) {
+        const unsigned base = kb * MX_BLOCK * mn;
+        for (unsigned m = 0; m < mn; m += 2) {
+            for (unsigned n = 0; n < mn; n += 16) {
+                mx_dot_2x16(j->a + base + m, j->b + base + n, mn, dot);
+                mx_add_tile(j, mn, kb, m, n, 2, dot, tame ? fa : NULL, fb);
+            }
+        }
     }
 }
 
-#ifdef HAVE_AVX2_BUILD
-/* Called only where the CPU has both; not an ifunc, which sanitizers and musl lack. */
-__attribute__((target("avx2,fma"))) static void
-run_avx2(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j)
+#ifdef MX_HAVE_AVX2
+MX_AVX2 void load_operand_avx2(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt,
+                               unsigned mn, float *out)
 {
-    if (j->mn == 16) {
-        run_formats(w, i, j, 16, true);
-    } else {
-        run_formats(w, i, j, 32, true);
+    if (fmt != FMT_FP4) {
+        load_by_table(w, o, fmt, mn, out);
+        return;
+    }
+    for (unsigned kb = 0; kb < 64 / mn; kb++) {
+        for (unsigned v = 0; v < 4; v++) {
+            mx_decode_fp4_avx2(sim_vrow(w, o, v) + kb * mn, mn,
+                               out + (kb * MX_BLOCK + 8 * v) * mn);
+        }
+    }
+}
+
+/* The same for CPUs with AVX2 and FMA; not an ifunc, which sanitizers and musl lack. */
+MX_AVX2 void run_avx2(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j,
+                      unsigned mn)
+{
+    load_operand_avx2(w, &i->src[0], i->cbsz, mn, j->a);
+    load_operand_avx2(w, &i->src[1], i->blgp, mn, j->b);
+    if (has_8bit(i)) {
+        multiply_8bit(i, j, mn);
+        return;
+    }
+    const bool tame = mx_scales_are_tame(j->scale_a, j->scale_b);
+    float fa[64], fb[64];
+    _Alignas(32) float dot[4 * 16];
+    mx_scales_f32(j->scale_a, fa);
+    mx_scales_f32(j->scale_b, fb);
+    for (unsigned kb = 0; kb < 64 / mn; kb++) {
+        const unsigned base = kb * MX_BLOCK * mn;
+        for (unsigned m = 0; m < mn; m += 4) {
+            for (unsigned n = 0; n < mn; n += 16) {
+                mx_dot_4x16_avx2(j->a + base + m, j->b + base + n, mn, dot);
+                mx_add_tile(j, mn, kb, m, n, 4, dot, tame ? fa : NULL, fb);
+            }
+        }
     }
 }
 #endif
 
 static void run(struct sim_wave *w, const struct sim_inst *i, struct mx_job *j)
 {
-#ifdef HAVE_AVX2_BUILD
+#ifdef MX_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        run_avx2(w, i, j);
+        run_avx2(w, i, j, j->mn);
         return;
     }
 #endif
-    run_any(w, i, j);
+    run_any(w, i, j, j->mn);
 }
 
 /*
@@ -171,8 +215,6 @@ void sim_x_mfma_f32_f8f6f4(struct sim_wave *w, const struct sim_inst *i)
         !load_scales(w, i, 1, j.scale_b)) {
         return;
     }
-    j.split = fmt_bits[i->cbsz] == 8 && fmt_bits[i->blgp] == 8 &&
-              (i->cbsz == FMT_BF8 || i->blgp == FMT_BF8);
     const struct mfma_shape s = { j.mn, 2048 / j.mn, 1, 4 };
     mfma_load_c(w, i, &i->src[2], &s, j.d);
     if (w->mode & SIM_MODE_FP16_OVFL) {
@@ -183,7 +225,6 @@ void sim_x_mfma_f32_f8f6f4(struct sim_wave *w, const struct sim_inst *i)
     } else {
         run(w, i, &j);
     }
-    uint32_t bits[32 * 32];
-    mfma_result_bits(&s, j.d, bits);
-    mfma_store_d(w, &i->dst[0], &s, bits);
+    mx_canonical_nan(j.d, j.mn * j.mn);
+    mfma_store_d(w, &i->dst[0], &s, j.d);
 }

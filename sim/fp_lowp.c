@@ -23,16 +23,23 @@ static uint64_t add_seed(uint32_t m, int32_t shift, uint32_t seed)
     return (fixed + seed) >> 32;
 }
 
+/* mag, finite and not 0, as *m * 2^(e - 23) with 2^23 <= *m < 2^24; returns e. */
+static int32_t split(uint32_t mag, uint32_t *m)
+{
+    const bool tiny = mag < 0x00800000u;
+    const uint32_t n = tiny ? sim_f32_bits(sim_f32_from_bits(mag) * 0x1p24f) : mag;
+    *m = (n & 0x007FFFFFu) | 0x00800000u;
+    return (int32_t)(n >> 23) - 127 - (tiny ? 24 : 0);
+}
+
 static int32_t code_sr(const struct sim_lowp *f, uint32_t x, uint32_t scale, uint32_t seed)
 {
     const uint32_t mag = x & 0x7FFFFFFFu;
     if (mag == 0) {
         return 0; /* an exact zero has no fraction to round up */
     }
-    int exponent; /* |x| = frac * 2^exponent, 0.5 <= frac < 1 */
-    const float frac = frexpf(sim_f32_from_bits(mag), &exponent);
-    const uint32_t m = (uint32_t)(frac * 0x1p24f);
-    const int32_t e = exponent - 1 - ((int32_t)scale - 127);
+    uint32_t m;
+    const int32_t e = split(mag, &m) - ((int32_t)scale - 127);
     const int32_t ce = e > f->emin ? e : f->emin;
     const uint64_t q = add_seed(m, ce - e + 23 - f->mbits, seed);
     return (int32_t)((uint32_t)(ce - f->emin) << f->mbits) + (int32_t)q;
@@ -105,7 +112,9 @@ static float widen(const struct sim_lowp *f, uint8_t code)
     const int32_t e = (int32_t)(mag >> f->mbits);
     const uint32_t fraction = mag & ((1u << f->mbits) - 1);
     const uint32_t m = e ? fraction | 1u << f->mbits : fraction;
-    const float v = ldexpf((float)m, f->emin - f->mbits + (e ? e - 1 : 0));
+    /* m times a power of two, which an f32 holds. */
+    const int32_t power = f->emin - f->mbits + (e ? e - 1 : 0);
+    const float v = (float)m * sim_f32_from_bits((uint32_t)(power + 127) << 23);
     return sim_f32_from_bits(sim_f32_bits(v) | sign);
 }
 
@@ -188,9 +197,8 @@ static uint16_t half_from_f32(const struct half *f, uint32_t x, bool stochastic,
     if (mag == SIM_F32_INF || mag == 0) {
         return (uint16_t)(sign | (mag ? f->inf : 0u));
     }
-    int exponent;
-    const uint32_t m = (uint32_t)(frexpf(sim_f32_from_bits(mag), &exponent) * 0x1p24f);
-    const int32_t e = exponent - 1;
+    uint32_t m;
+    const int32_t e = split(mag, &m);
     const int32_t ce = e > f->emin ? e : f->emin;
     int32_t shift = ce - e + 23 - f->mbits;
     uint32_t q;
