@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the disk-cache tests share. */
-#define _XOPEN_SOURCE 700
 #include "dcache_util.h"
 
 #include <errno.h>
@@ -9,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 char util_root[PATH_MAX];
@@ -243,6 +244,30 @@ struct dcache_stats util_stats(const dcache *cache)
     struct dcache_stats stats;
     dcache_stats(cache, &stats);
     return stats;
+}
+
+void *util_shared(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(memory != MAP_FAILED);
+    return memory;
+}
+
+int util_in_child(int (*work)(void *user), void *user)
+{
+    int status;
+    int *outcome = util_shared(sizeof(*outcome));
+    *outcome = -1;
+    const pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        *outcome = work(user);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    const int result = WIFSIGNALED(status) ? -WTERMSIG(status) : *outcome;
+    ck_assert_int_eq(munmap(outcome, sizeof(*outcome)), 0);
+    return result;
 }
 
 bool util_is_root(void)

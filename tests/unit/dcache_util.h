@@ -64,6 +64,22 @@ unsigned util_count_files(const char *folder, const char *suffix);
 void util_remove_tree(const char *path);
 struct dcache_stats util_stats(const dcache *cache);
 
+/*
+ * Run `work` in a child process.  Returns what it returns (0 = well, else by
+ * custom the line that failed), or minus the signal that ended the child.
+ * Checks inside use CHILD: Check's own would return into the parent's tests.
+ */
+int util_in_child(int (*work)(void *user), void *user);
+#define CHILD(condition)     \
+    do {                     \
+        if (!(condition)) {  \
+            return __LINE__; \
+        }                    \
+    } while (0)
+
+/* Memory that forked processes share, zeroed. */
+void *util_shared(size_t size);
+
 /* True if this process may mount and change owners. */
 bool util_is_root(void);
 
