@@ -38,16 +38,16 @@ MXG_FN void mxg_b_open(mxg_b_operand &b, const mxg_tile &tile, mxg_src data, mxg
     for (int i = 0; i < MXG_N_TILES; i++) {
         int row = mxg_min(i * 16 + tile.row, live - 1);
         if (!MXG_IS_B_SHUFFLED) {
-            b.data[i] = data + tile.first_n * (ldb >> 1);
+            b.data[i] = data + (mxg_u32)tile.first_n * (ldb >> 1);
             b.offset[i] = row * (mxg_u32)(ldb >> 1) + tile.block * MXG_B_BLOCK_BYTES;
             continue;
         }
         /* A tile that has no live row reads the last one that has; first_n is a multiple of 16. */
-        int n_tile = mxg_min(i, (live - 1) / 16);
-        b.data[i] = data + (tile.first_n / 16 + n_tile) * MXG_B_TILE_BYTES;
+        int n_tile = mxg_min(i, (mxg_u32)(live - 1) / 16);
+        b.data[i] = data + ((mxg_u32)tile.first_n / 16 + n_tile) * MXG_B_TILE_BYTES;
         b.offset[i] = mxg_min(tile.row, live - 1 - n_tile * 16) * 16 + tile.block * MXG_B_BLOCK_BYTES;
     }
-    mxg_scales_open(b.scales, tile, scale, tile.first_n, live);
+    mxg_scales_open(b.scales, tile, scale, (mxg_u32)tile.first_n, live);
 }
 
 MXG_FN void mxg_b_advance(mxg_b_operand &b, mxg_i64 chunks)

@@ -4,9 +4,13 @@
  * no headers and no device libraries, so that comgr and hiprtc see the same.
  */
 #define MXG_FN static __attribute__((device, always_inline)) inline
-#define MXG_KERNEL(threads, waves_per_eu)                                       \
-    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads), \
-                              amdgpu_waves_per_eu(waves_per_eu, waves_per_eu)))
+/*
+ * `waves` a SIMD must be able to hold, for the registers a lane may take.  No
+ * upper bound: LLVM enforces one by allocating registers that nothing uses.
+ */
+#define MXG_KERNEL(threads, waves)                                                       \
+    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads),     \
+                              amdgpu_waves_per_eu(waves)))
 #define MXG_UNROLL _Pragma("clang loop unroll(full)")
 #define MXG_GLOBAL __attribute__((address_space(1)))
 

@@ -28,7 +28,7 @@ MXG_FN mxg_c_operand mxg_c_open(const mxg_tile &tile, mxg_dst c, mxg_i64 ldc)
 {
     mxg_c_operand out;
     out.row_bytes = ldc * (mxg_i64)sizeof(mxg_c);
-    out.base = c + tile.first_m * out.row_bytes + tile.first_n * (mxg_i64)sizeof(mxg_c);
+    out.base = c + tile.first_m * out.row_bytes + (mxg_u32)tile.first_n * sizeof(mxg_c);
     out.is_packed = (((mxg_u64)c | (mxg_u64)out.row_bytes) & (sizeof(mxg_c4) - 1)) == 0;
     return out;
 }

@@ -3,10 +3,13 @@
  * Families 2 and 3: C = A * B^T.  They differ in the text for A only, which
  * stands in front of this one: MXFP4 with scales, or bf16 that is quantised in
  * registers (a_scale is then not read).
+ *
+ * Arguments that some kernels do not read stand first and last, so that the
+ * others are one scalar load.
  */
 MXG_KERNEL(MXG_WAVES * 64, (MXG_WAVES + 3) / 4)
-void MXG_BAKE_NAME(mxg_src a, mxg_src a_scale, mxg_src b, mxg_src b_scale, mxg_dst c, mxg_i64 m,
-                   mxg_i64 lda, mxg_i64 ldb, mxg_i64 ldc)
+void MXG_BAKE_NAME(mxg_src a_scale, mxg_src a, mxg_src b, mxg_src b_scale, mxg_dst c, mxg_i64 m,
+                   mxg_i64 lda, mxg_i64 ldc, mxg_i64 ldb)
 {
     /* Read with the other arguments, not when the sums are done. */
     __asm__ volatile("" : "+s"(ldc), "+s"(c));

@@ -31,9 +31,9 @@ template <int tiles_, bool is_shuffled_, bool is_shifted_, bool is_masked_> stru
 
 /* `first` row of the tiles, of which `live` rows exist. */
 template <class scales>
-MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_i64 first, int live)
+MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_u64 first, int live)
 {
-    s.shift = scales::is_shifted ? (mxg_u32)(first / 16 % 2 * 8) : 0;
+    s.shift = scales::is_shifted ? (mxg_u32)first / 16 % 2 * 8 : 0;
     MXG_UNROLL
     for (int i = 0; i < scales::regs; i++) {
         s.mask[i] = 0xffffffffu;
@@ -43,7 +43,7 @@ MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_i6
             s.offset[i] = (mxg_u32)row * MXG_BLOCKS + tile.block;
             continue;
         }
-        int group = mxg_min(i, (live - 1) / 32);
+        mxg_u32 group = mxg_min(i, (mxg_u32)(live - 1) / 32);
         s.base[i] = src + (first / 32 + group) * MXG_SCALE_GROUP_BYTES;
         s.offset[i] = mxg_scale_place(scales::tiles == 1 ? row % 16 : tile.row, tile.block);
         if (scales::is_masked) {

@@ -206,10 +206,10 @@ size_t kernel_config_pack(const struct kernel_config *config, const struct kerne
         return 0;
     }
     struct {
-        const void *a, *a_scale, *b, *b_scale;
+        const void *a_scale, *a, *b, *b_scale;
         void *c;
-        int64_t m, lda, ldb, ldc;
-    } block = { o->a, o->a_scale, o->b, o->b_scale, o->c, o->m, o->lda, o->ldb, o->ldc };
+        int64_t m, lda, ldc, ldb;
+    } block = { o->a_scale, o->a, o->b, o->b_scale, o->c, o->m, o->lda, o->ldc, o->ldb };
     memcpy(args, &block, sizeof(block));
     return sizeof(block);
 }

@@ -166,7 +166,7 @@ START_TEST(test_bake_argument_blocks)
     unsigned char args[KERNEL_ARGS_MAX];
     char mark[9];
     struct kernel_operands o = { &mark[0], &mark[1], &mark[2], &mark[3], &mark[4], &mark[5], &mark[6],
-                                 33, 7168, 7168, 2112 };
+                                 33, 7168, 4096, 2112 };
     struct kernel_config config = gemm_config();
     const void *pointers[5];
     int64_t numbers[4];
@@ -174,13 +174,15 @@ START_TEST(test_bake_argument_blocks)
     ck_assert_uint_eq(kernel_config_pack(&config, &o, args), 72);
     memcpy(pointers, args, sizeof(pointers));
     memcpy(numbers, args + sizeof(pointers), sizeof(numbers));
+    /* As gemm.hip declares them: a_scale, a, b, b_scale, c, m, lda, ldc, ldb. */
+    static const size_t order[5] = { 1, 0, 2, 3, 4 };
     for (size_t i = 0; i < 5; i++) {
-        ck_assert_ptr_eq(pointers[i], &mark[i]);
+        ck_assert_ptr_eq(pointers[i], &mark[order[i]]);
     }
     ck_assert_int_eq(numbers[0], 33);
     ck_assert_int_eq(numbers[1], 7168);
-    ck_assert_int_eq(numbers[2], 7168);
-    ck_assert_int_eq(numbers[3], 2112);
+    ck_assert_int_eq(numbers[2], 2112);
+    ck_assert_int_eq(numbers[3], 4096);
 
     struct kernel_config quantize = quantize_config();
     ck_assert_uint_eq(kernel_config_pack(&quantize, &o, args), 40);
