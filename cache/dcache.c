@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk cache: policy.  What is looked up where, what a failure means, what is told to whom. */
+/* The disk cache: policy.  What is looked up where, what a failure means, what is told to whom.
+ */
 #include "dcache.h"
 #include "dcache_fault.h"
 #include "dcache_file.h"

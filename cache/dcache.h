@@ -25,33 +25,33 @@
 /* ------------------------------------------------------------- results */
 
 /* One row a result: name, text. */
-#define DCACHE_RESULTS(XX)                                                            \
-    XX(OK, "done")                                                                    \
-    XX(MISS, "no valid entry of this key")                                            \
-    XX(TIMEOUT, "another holder kept the lock of this key for the whole wait")        \
-    XX(UNAVAILABLE, "there is no writable cache folder")                              \
-    XX(UNWRITABLE, "the cache folder cannot be made or written")                      \
-    XX(UNSAFE, "the cache folder is not ours, or others may write to it")             \
-    XX(FULL, "the disk, the quota or the file size limit leaves no room")             \
-    XX(SETUID, "a setuid process ignores a folder that the environment names")        \
-    XX(IO, "the file system failed")                                                  \
-    XX(NO_MEMORY, "out of memory")                                                    \
-    XX(INVALID, "an argument breaks a rule of this interface")                        \
-    XX(TOO_LARGE, "the entry is larger than the format or the cache allows")          \
-    XX(STOPPED, "the callback ended the iteration")                                   \
-    XX(BAD_FILE, "entry file of a wrong type, owner or mode")                         \
-    XX(BAD_LENGTH, "entry whose lengths do not add up to the file")                   \
-    XX(BAD_MAGIC, "file that does not begin as an entry")                             \
-    XX(BAD_VERSION, "entry of another format version")                                \
-    XX(BAD_CHECKSUM, "entry whose checksum does not match")                           \
-    XX(BAD_KEY, "entry of another key")                                               \
+#define DCACHE_RESULTS(XX)                                                                     \
+    XX(OK, "done")                                                                             \
+    XX(MISS, "no valid entry of this key")                                                     \
+    XX(TIMEOUT, "another holder kept the lock of this key for the whole wait")                 \
+    XX(UNAVAILABLE, "there is no writable cache folder")                                       \
+    XX(UNWRITABLE, "the cache folder cannot be made or written")                               \
+    XX(UNSAFE, "the cache folder is not ours, or others may write to it")                      \
+    XX(FULL, "the disk, the quota or the file size limit leaves no room")                      \
+    XX(SETUID, "a setuid process ignores a folder that the environment names")                 \
+    XX(IO, "the file system failed")                                                           \
+    XX(NO_MEMORY, "out of memory")                                                             \
+    XX(INVALID, "an argument breaks a rule of this interface")                                 \
+    XX(TOO_LARGE, "the entry is larger than the format or the cache allows")                   \
+    XX(STOPPED, "the callback ended the iteration")                                            \
+    XX(BAD_FILE, "entry file of a wrong type, owner or mode")                                  \
+    XX(BAD_LENGTH, "entry whose lengths do not add up to the file")                            \
+    XX(BAD_MAGIC, "file that does not begin as an entry")                                      \
+    XX(BAD_VERSION, "entry of another format version")                                         \
+    XX(BAD_CHECKSUM, "entry whose checksum does not match")                                    \
+    XX(BAD_KEY, "entry of another key")                                                        \
     XX(BAD_METADATA, "entry with malformed metadata")
 
 enum dcache_result {
 #define DCACHE_RESULT_ENUM(name, text) DCACHE_##name,
     DCACHE_RESULTS(DCACHE_RESULT_ENUM)
 #undef DCACHE_RESULT_ENUM
-    DCACHE_RESULT_COUNT
+        DCACHE_RESULT_COUNT
 };
 
 /* "BAD_KEY" and its sentence; a value outside the enum gives "?". */
@@ -211,7 +211,13 @@ struct dcache_lock {
     unsigned char digest[DCACHE_KEY_BYTES];
 };
 
-#define DCACHE_LOCK_INIT { -1, { 0 } }
+#define DCACHE_LOCK_INIT                                                                       \
+    {                                                                                          \
+        -1,                                                                                    \
+        {                                                                                      \
+            0                                                                                  \
+        }                                                                                      \
+    }
 
 /*
  * Take the lock of a key against all threads and processes that use the same
@@ -248,8 +254,9 @@ struct dcache_stats {
 void dcache_stats(const dcache *cache, struct dcache_stats *stats);
 
 enum dcache_iterate_flags {
-    DCACHE_VERIFY = 1,    /* read all of each entry and check it as a load does */
-    DCACHE_REMOVE_BAD = 2 /* drop bad entries of the writable folder, other versions' excepted */
+    DCACHE_VERIFY = 1, /* read all of each entry and check it as a load does */
+    DCACHE_REMOVE_BAD =
+        2 /* drop bad entries of the writable folder, other versions' excepted */
 };
 
 /* One entry, valid during the callback. */

@@ -200,8 +200,8 @@ void dcache_evict_after_store(dcache *cache, const struct dcache_key *keep, uint
     atomic_store(&cache->has_scanned, true);
     atomic_store(&cache->stores_since_scan, 0);
     dcache_hex(keep->digest, hex);
-    const enum dcache_result result = evict(cache, cache->max_bytes, cache->max_entries, false,
-                                            hex, 0, &removed);
+    const enum dcache_result result =
+        evict(cache, cache->max_bytes, cache->max_entries, false, hex, 0, &removed);
     if (result == DCACHE_OK && removed > 0) {
         dcache_report(cache, DCACHE_LOG_DEBUG, DCACHE_OK, "evicted %llu entries",
                       (unsigned long long)removed);

@@ -206,8 +206,7 @@ static enum dcache_result read_bytes(const dcache *cache, int fd, bool is_head_o
     if (dcache_sys_read(fd, file->bytes + sizeof(header), file->size - sizeof(header)) != 0) {
         return read_result();
     }
-    return is_head_only ? DCACHE_OK :
-                          dcache_fmt_decode(file->bytes, file->size, &file->layout);
+    return is_head_only ? DCACHE_OK : dcache_fmt_decode(file->bytes, file->size, &file->layout);
 }
 
 enum dcache_result dcache_file_read(const dcache *cache, const struct dcache_layer *layer,
@@ -247,8 +246,8 @@ void dcache_file_remove(int leaf, const char *name, const struct stat *status)
 {
     struct stat found;
     /* Another process may have replaced a bad file by a good one meanwhile. */
-    if (status->st_ino == 0 || (dcache_sys_stat(leaf, name, &found) == 0 &&
-                                dcache_sys_is_same(&found, status))) {
+    if (status->st_ino == 0 ||
+        (dcache_sys_stat(leaf, name, &found) == 0 && dcache_sys_is_same(&found, status))) {
         (void)dcache_sys_unlink(leaf, name);
     }
 }
@@ -263,8 +262,8 @@ static int make_temp(int leaf, const char *hex, char name[DCACHE_NAME_SIZE])
 {
     static atomic_uint_fast64_t serial;
     for (int attempt = 0; attempt < 64; attempt++) {
-        const uint64_t unique = (uint64_t)dcache_sys_now_ns() +
-                                (atomic_fetch_add(&serial, 1) << 32);
+        const uint64_t unique =
+            (uint64_t)dcache_sys_now_ns() + (atomic_fetch_add(&serial, 1) << 32);
         (void)snprintf(name, DCACHE_NAME_SIZE, "%s.%ld-%016" PRIx64 DCACHE_TEMP_SUFFIX, hex,
                        (long)getpid(), unique);
         const int fd = dcache_sys_open(leaf, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
@@ -279,8 +278,8 @@ static int make_temp(int leaf, const char *hex, char name[DCACHE_NAME_SIZE])
          * then holds the lock, or has unlinked the file already.
          */
         struct stat status;
-        if (dcache_sys_try_lock(fd) != DCACHE_SYS_BUSY &&
-            dcache_sys_fstat(fd, &status) == 0 && status.st_nlink > 0) {
+        if (dcache_sys_try_lock(fd) != DCACHE_SYS_BUSY && dcache_sys_fstat(fd, &status) == 0 &&
+            status.st_nlink > 0) {
             return fd;
         }
         (void)dcache_sys_unlink(leaf, name);
@@ -296,7 +295,8 @@ static int publish(int leaf, const char *temp, const char *entry)
     if (dcache_sys_rename(leaf, temp, entry) == 0) {
         return 0;
     }
-    /* A directory under the entry's name is not ours; an empty one can be moved out of the way. */
+    /* A directory under the entry's name is not ours; an empty one can be moved out of the way.
+     */
     if (errno == EISDIR && dcache_sys_unlink(leaf, entry) == 0) {
         return dcache_sys_rename(leaf, temp, entry);
     }
@@ -318,9 +318,11 @@ enum dcache_result dcache_file_write(int leaf, const char *hex, const void *byte
         error = errno;
     }
     if (error == 0) {
-        /* The kernel's own stamps are ticks of some milliseconds; the order of uses is finer. */
+        /* The kernel's own stamps are ticks of some milliseconds; the order of uses is finer.
+         */
         (void)dcache_sys_stamp(fd, dcache_sys_now_ns());
-        /* The data must be on disk before the name is, or a power loss gives a name without data. */
+        /* The data must be on disk before the name is, or a power loss gives a name without
+         * data. */
         if (dcache_sys_fsync(fd) != 0 || publish(leaf, temp, entry) != 0) {
             error = errno;
         } else {

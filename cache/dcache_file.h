@@ -58,7 +58,8 @@ enum dcache_result dcache_file_read(const dcache *cache, const struct dcache_lay
 /* Remove `name` if it still is the file of `status`; st_ino 0 = whatever it is. */
 void dcache_file_remove(int leaf, const char *name, const struct stat *status);
 
-/* Write an entry under its name by way of a temp file.  OK or what errno means; errno is left. */
+/* Write an entry under its name by way of a temp file.  OK or what errno means; errno is left.
+ */
 enum dcache_result dcache_file_write(int leaf, const char *hex, const void *bytes, size_t size);
 
 #endif

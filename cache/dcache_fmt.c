@@ -53,7 +53,8 @@ void dcache_fmt_digest(const void *bytes, size_t size, unsigned char digest[DCAC
 }
 
 /* The checksum covers the whole file but the 16 bytes that hold it. */
-static void checksum(const unsigned char *file, size_t size, unsigned char sum[DCACHE_KEY_BYTES])
+static void checksum(const unsigned char *file, size_t size,
+                     unsigned char sum[DCACHE_KEY_BYTES])
 {
     XXH3_state_t state;
     XXH128_canonical_t canonical;
@@ -239,8 +240,8 @@ enum dcache_result dcache_fmt_decode(const unsigned char *file, size_t size,
                          layout->pair_count)) {
         return DCACHE_BAD_METADATA;
     }
-    for (size_t i = layout->metadata_offset + layout->metadata_size;
-         i < layout->payload_offset; i++) {
+    for (size_t i = layout->metadata_offset + layout->metadata_size; i < layout->payload_offset;
+         i++) {
         if (file[i] != 0) {
             return DCACHE_BAD_LENGTH;
         }

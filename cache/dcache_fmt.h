@@ -24,7 +24,8 @@ struct dcache_fmt_parts {
     size_t payload_size;
 };
 
-/* Where things lie in a file.  The echo begins right after the header, metadata right after it. */
+/* Where things lie in a file.  The echo begins right after the header, metadata right after it.
+ */
 struct dcache_fmt_layout {
     size_t echo_size;
     size_t metadata_offset;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock files of the disk cache.  doc/cache-format.md states the protocol and why it has no race. */
+/* Lock files of the disk cache.  doc/cache-format.md states the protocol and why it has no
+ * race. */
 #ifndef MXG_DCACHE_LOCK_H
 #define MXG_DCACHE_LOCK_H
 

@@ -80,7 +80,8 @@ static enum dcache_result add_read_only(dcache *cache, const char *path)
 static enum dcache_result probe_writable(int fd)
 {
     struct statvfs space;
-    /* Asks the kernel, so that a read-only mount or an immutable folder counts, for root too. */
+    /* Asks the kernel, so that a read-only mount or an immutable folder counts, for root too.
+     */
     if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
         return DCACHE_UNWRITABLE;
     }

@@ -209,8 +209,8 @@ enum dcache_sys_lock dcache_sys_try_lock(int fd)
             return DCACHE_SYS_HELD;
         }
     }
-    return errno == EAGAIN || errno == EACCES || errno == EINTR ? DCACHE_SYS_BUSY :
-                                                                  DCACHE_SYS_NO_LOCKS;
+    return errno == EAGAIN || errno == EACCES || errno == EINTR ? DCACHE_SYS_BUSY
+                                                                : DCACHE_SYS_NO_LOCKS;
 }
 
 void dcache_sys_unlock(int fd)

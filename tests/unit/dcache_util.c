@@ -40,7 +40,8 @@ const struct dcache_memory util_memory = { allocate, deallocate, &util_live_bloc
 
 void util_setup(void)
 {
-    /* A memory file system where there is one: thousands of fsync calls take seconds on a disk. */
+    /* A memory file system where there is one: thousands of fsync calls take seconds on a disk.
+     */
     const char *base = getenv("TMPDIR");
     if (base == NULL || base[0] == '\0') {
         base = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the disk-cache tests share: a folder a test, keys, entries, counted memory and log lines. */
+/* What the disk-cache tests share: a folder a test, keys, entries, counted memory and log
+ * lines. */
 #ifndef MXG_DCACHE_UTIL_H
 #define MXG_DCACHE_UTIL_H
 
@@ -70,11 +71,11 @@ struct dcache_stats util_stats(const dcache *cache);
  * Checks inside use CHILD: Check's own would return into the parent's tests.
  */
 int util_in_child(int (*work)(void *user), void *user);
-#define CHILD(condition)     \
-    do {                     \
-        if (!(condition)) {  \
-            return __LINE__; \
-        }                    \
+#define CHILD(condition)                                                                       \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            return __LINE__;                                                                   \
+        }                                                                                      \
     } while (0)
 
 /* Memory that forked processes share, zeroed. */

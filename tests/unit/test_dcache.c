@@ -489,7 +489,8 @@ START_TEST(test_dcache_iterate_lists_verifies_and_removes)
     ck_assert(util_exists(path));
     tally = (struct tally){ 0, 0, 0, 0, 0 };
     ck_assert_int_eq(
-        dcache_iterate(cache, DCACHE_VERIFY | DCACHE_REMOVE_BAD, tally_item, &tally), DCACHE_OK);
+        dcache_iterate(cache, DCACHE_VERIFY | DCACHE_REMOVE_BAD, tally_item, &tally),
+        DCACHE_OK);
     ck_assert_uint_eq(tally.bad, 1);
     ck_assert(!util_exists(path));
     tally = (struct tally){ 0, 0, 0, 0, 3 };

@@ -221,7 +221,8 @@ START_TEST(test_dcache_evict_prune_to_bounds_and_to_nothing)
     ck_assert_int_eq(dcache_prune(cache, 0, 0, &removed), DCACHE_OK);
     ck_assert_uint_eq(removed, 0);
     fill(cache, 1, 20);
-    ck_assert_int_eq(dcache_prune(cache, DCACHE_NO_BOUND, DCACHE_NO_BOUND, &removed), DCACHE_OK);
+    ck_assert_int_eq(dcache_prune(cache, DCACHE_NO_BOUND, DCACHE_NO_BOUND, &removed),
+                     DCACHE_OK);
     ck_assert_uint_eq(removed, 0);
     ck_assert_int_eq(dcache_prune(cache, DCACHE_NO_BOUND, 15, &removed), DCACHE_OK);
     ck_assert_uint_eq(removed, 5);

@@ -140,17 +140,17 @@ struct fault_row {
 };
 
 static const struct fault_row failing[] = {
-    { DCACHE_FAULT_ALLOC, "alloc", ENOMEM },  { DCACHE_FAULT_OPEN, "open", EMFILE },
-    { DCACHE_FAULT_OPEN, "open", ENOSPC },    { DCACHE_FAULT_OPEN, "open", EACCES },
-    { DCACHE_FAULT_OPEN, "open", ENOENT },    { DCACHE_FAULT_MKDIR, "mkdir", EDQUOT },
-    { DCACHE_FAULT_MKDIR, "mkdir", EACCES },  { DCACHE_FAULT_STAT, "stat", EIO },
-    { DCACHE_FAULT_LIST, "list", ENOMEM },    { DCACHE_FAULT_LIST, "list", EIO },
-    { DCACHE_FAULT_READ, "read", EIO },       { DCACHE_FAULT_WRITE, "write", ENOSPC },
-    { DCACHE_FAULT_WRITE, "write", EDQUOT },  { DCACHE_FAULT_WRITE, "write", EIO },
-    { DCACHE_FAULT_FSYNC, "fsync", EIO },     { DCACHE_FAULT_FSYNC, "fsync", ENOSPC },
-    { DCACHE_FAULT_STAMP, "stamp", EPERM },   { DCACHE_FAULT_RENAME, "rename", EIO },
+    { DCACHE_FAULT_ALLOC, "alloc", ENOMEM },   { DCACHE_FAULT_OPEN, "open", EMFILE },
+    { DCACHE_FAULT_OPEN, "open", ENOSPC },     { DCACHE_FAULT_OPEN, "open", EACCES },
+    { DCACHE_FAULT_OPEN, "open", ENOENT },     { DCACHE_FAULT_MKDIR, "mkdir", EDQUOT },
+    { DCACHE_FAULT_MKDIR, "mkdir", EACCES },   { DCACHE_FAULT_STAT, "stat", EIO },
+    { DCACHE_FAULT_LIST, "list", ENOMEM },     { DCACHE_FAULT_LIST, "list", EIO },
+    { DCACHE_FAULT_READ, "read", EIO },        { DCACHE_FAULT_WRITE, "write", ENOSPC },
+    { DCACHE_FAULT_WRITE, "write", EDQUOT },   { DCACHE_FAULT_WRITE, "write", EIO },
+    { DCACHE_FAULT_FSYNC, "fsync", EIO },      { DCACHE_FAULT_FSYNC, "fsync", ENOSPC },
+    { DCACHE_FAULT_STAMP, "stamp", EPERM },    { DCACHE_FAULT_RENAME, "rename", EIO },
     { DCACHE_FAULT_RENAME, "rename", EISDIR }, { DCACHE_FAULT_LOCK, "lock", ENOLCK },
-    { DCACHE_FAULT_LOCK, "lock", EAGAIN },    { DCACHE_FAULT_UNLINK, "unlink", EIO },
+    { DCACHE_FAULT_LOCK, "lock", EAGAIN },     { DCACHE_FAULT_UNLINK, "unlink", EIO },
 };
 
 /* Let the n-th hit fail, for n = 0, 1, ... until a run gets through without a hit. */

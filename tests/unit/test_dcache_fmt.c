@@ -14,8 +14,10 @@ static unsigned char *encode(const char *echo, const struct dcache_pair *pairs, 
 {
     static unsigned char digest[DCACHE_KEY_BYTES];
     dcache_fmt_digest(echo, strlen(echo), digest);
-    const struct dcache_fmt_parts parts = { digest, (const unsigned char *)echo, strlen(echo),
-                                            pairs,  count, payload, sizeof(payload) };
+    const struct dcache_fmt_parts parts = { digest,         (const unsigned char *)echo,
+                                            strlen(echo),   pairs,
+                                            count,          payload,
+                                            sizeof(payload) };
     ck_assert_int_eq(dcache_fmt_measure(&parts, layout), DCACHE_OK);
     unsigned char *file = malloc(layout->file_size);
     ck_assert_ptr_nonnull(file);
@@ -31,15 +33,14 @@ START_TEST(test_dcache_fmt_bytes_are_as_documented)
         1, 0, 0, 0,                                 /* version */
         96, 0, 0, 0,                                /* header bytes */
         /* XXH3-128 of the empty input, canonical; published in xxHash's specification. */
-        0x99, 0xaa, 0x06, 0xd3, 0x01, 0x47, 0x98, 0xd8,
-        0x60, 0x01, 0xc3, 0x24, 0x46, 0x8d, 0x49, 0x7f,
-        133, 0, 0, 0, 0, 0, 0, 0, /* file */
-        0, 0, 0, 0, 0, 0, 0, 0,   /* echo */
-        4, 0, 0, 0, 0, 0, 0, 0,   /* metadata */
-        5, 0, 0, 0, 0, 0, 0, 0,   /* payload */
-        128, 0, 0, 0, 0, 0, 0, 0, /* payload offset */
-        1, 0, 0, 0,               /* pairs */
-        0, 0, 0, 0                /* reserved */
+        0x99, 0xaa, 0x06, 0xd3, 0x01, 0x47, 0x98, 0xd8, 0x60, 0x01, 0xc3, 0x24, 0x46, 0x8d,
+        0x49, 0x7f, 133, 0, 0, 0, 0, 0, 0, 0, /* file */
+        0, 0, 0, 0, 0, 0, 0, 0,               /* echo */
+        4, 0, 0, 0, 0, 0, 0, 0,               /* metadata */
+        5, 0, 0, 0, 0, 0, 0, 0,               /* payload */
+        128, 0, 0, 0, 0, 0, 0, 0,             /* payload offset */
+        1, 0, 0, 0,                           /* pairs */
+        0, 0, 0, 0                            /* reserved */
     };
     const struct dcache_pair pair = { "a", "b" };
     struct dcache_fmt_layout layout;
@@ -58,17 +59,17 @@ END_TEST
 
 START_TEST(test_dcache_fmt_pairs_come_back)
 {
-    const struct dcache_pair pairs[] = {
-        { "compiler", "comgr 3.0" }, { "empty", "" }, { "log", "line 1\nline=2\n" }
-    };
+    const struct dcache_pair pairs[] = { { "compiler", "comgr 3.0" },
+                                         { "empty", "" },
+                                         { "log", "line 1\nline=2\n" } };
     struct dcache_pair got[3];
     struct dcache_fmt_layout layout;
     unsigned char *file = encode("an echo", pairs, 3, &layout);
     ck_assert_int_eq(dcache_fmt_decode(file, layout.file_size, &layout), DCACHE_OK);
     ck_assert_uint_eq(layout.pair_count, 3);
-    ck_assert_int_eq(dcache_fmt_split_pairs(file + layout.metadata_offset,
-                                            layout.metadata_size, got, 3),
-                     DCACHE_OK);
+    ck_assert_int_eq(
+        dcache_fmt_split_pairs(file + layout.metadata_offset, layout.metadata_size, got, 3),
+        DCACHE_OK);
     for (size_t i = 0; i < 3; i++) {
         ck_assert_str_eq(got[i].name, pairs[i].name);
         ck_assert_str_eq(got[i].value, pairs[i].value);
@@ -111,7 +112,8 @@ struct damage {
     enum dcache_result result;
 };
 
-/* One byte changed and the checksum made right again: the rules behind the checksum hold too. */
+/* One byte changed and the checksum made right again: the rules behind the checksum hold too.
+ */
 static const struct damage damages[] = {
     { 0, 'N', DCACHE_BAD_MAGIC },     { 7, 0, DCACHE_BAD_MAGIC },
     { 8, 2, DCACHE_BAD_VERSION },     { 11, 1, DCACHE_BAD_VERSION },
@@ -159,11 +161,11 @@ START_TEST(test_dcache_fmt_pairs_that_break_a_rule_are_refused)
         struct dcache_pair pair;
         enum dcache_result result;
     } rows[] = {
-        { { "", "v" }, DCACHE_INVALID },   { { "A", "v" }, DCACHE_INVALID },
-        { { "a=b", "v" }, DCACHE_INVALID }, { { "a b", "v" }, DCACHE_INVALID },
-        { { NULL, "v" }, DCACHE_INVALID }, { { "a", NULL }, DCACHE_INVALID },
-        { { name, "v" }, DCACHE_INVALID }, { { name + 1, "v" }, DCACHE_OK },
-        { { "a", value }, DCACHE_TOO_LARGE }, { { "a", value + 3 }, DCACHE_OK },
+        { { "", "v" }, DCACHE_INVALID },          { { "A", "v" }, DCACHE_INVALID },
+        { { "a=b", "v" }, DCACHE_INVALID },       { { "a b", "v" }, DCACHE_INVALID },
+        { { NULL, "v" }, DCACHE_INVALID },        { { "a", NULL }, DCACHE_INVALID },
+        { { name, "v" }, DCACHE_INVALID },        { { name + 1, "v" }, DCACHE_OK },
+        { { "a", value }, DCACHE_TOO_LARGE },     { { "a", value + 3 }, DCACHE_OK },
         { { "a", value + 2 }, DCACHE_TOO_LARGE },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -180,7 +182,9 @@ START_TEST(test_dcache_fmt_sizes_over_the_limits_are_refused)
 {
     unsigned char digest[DCACHE_KEY_BYTES] = { 0 };
     struct dcache_fmt_layout layout;
-    struct dcache_fmt_parts parts = { digest, NULL, DCACHE_MAX_ECHO_BYTES + 1, NULL, 0, NULL, 0 };
+    struct dcache_fmt_parts parts = {
+        digest, NULL, DCACHE_MAX_ECHO_BYTES + 1, NULL, 0, NULL, 0
+    };
     ck_assert_int_eq(dcache_fmt_measure(&parts, &layout), DCACHE_TOO_LARGE);
     parts.echo_size = 0;
     parts.payload_size = DCACHE_MAX_PAYLOAD_BYTES + 1;
@@ -210,9 +214,9 @@ static void digest_of(const char *tag1, const char *text1, const char *tag2, con
 START_TEST(test_dcache_key_fields_do_not_run_into_each_other)
 {
     static const char *const fields[][4] = {
-        { "a", "bc", "d", "e" },  { "a", "b", "cd", "e" },  { "ab", "c", "d", "e" },
-        { "d", "e", "a", "bc" },  { "a", "bc", "d", "" },   { "a", "", "d", "bce" },
-        { "a", "bcd", "e", "" },  { "a", "bc", "d", "e " }, { "A", "bc", "d", "e" },
+        { "a", "bc", "d", "e" }, { "a", "b", "cd", "e" },  { "ab", "c", "d", "e" },
+        { "d", "e", "a", "bc" }, { "a", "bc", "d", "" },   { "a", "", "d", "bce" },
+        { "a", "bcd", "e", "" }, { "a", "bc", "d", "e " }, { "A", "bc", "d", "e" },
     };
     enum { COUNT = sizeof(fields) / sizeof(fields[0]) };
     unsigned char digests[COUNT][DCACHE_KEY_BYTES];
@@ -230,10 +234,9 @@ END_TEST
 
 START_TEST(test_dcache_key_echo_is_as_documented)
 {
-    static const unsigned char echo[] = {
-        6, 'f', 'o', 'r', 'm', 'a', 't', 1, 0, 0, 0, 0, 0, 0, 0, 1,
-        4, 'a', 'r', 'c', 'h', 3, 0, 0, 0, 0, 0, 0, 0, 'x', 'y', 'z'
-    };
+    static const unsigned char echo[] = { 6, 'f', 'o', 'r', 'm', 'a', 't', 1,   0,   0,   0,
+                                          0, 0,   0,   0,   1,   4,   'a', 'r', 'c', 'h', 3,
+                                          0, 0,   0,   0,   0,   0,   0,   'x', 'y', 'z' };
     unsigned char digest[DCACHE_KEY_BYTES];
     char hex[DCACHE_HEX_SIZE];
     struct dcache_key key;

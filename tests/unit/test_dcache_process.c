@@ -103,7 +103,8 @@ static int work_in_threads(struct board *board, unsigned process, bool is_victim
     config.log = NULL;
     CHILD(dcache_open(&config, &cache) == DCACHE_OK);
     for (unsigned i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){ board, cache, process * THREADS + i, is_victim && i == 0 };
+        workers[i] =
+            (struct worker){ board, cache, process * THREADS + i, is_victim && i == 0 };
         CHILD(pthread_create(&threads[i], NULL, work, &workers[i]) == 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {

@@ -525,8 +525,7 @@ static int secure_child(const char *folder)
     /* A folder that the program itself names is its own business. */
     config.folder_from_environment = false;
     config.read_only_count = 0;
-    if (dcache_open(&config, &cache) != DCACHE_OK ||
-        !secure_use(cache, DCACHE_OK, DCACHE_OK)) {
+    if (dcache_open(&config, &cache) != DCACHE_OK || !secure_use(cache, DCACHE_OK, DCACHE_OK)) {
         return 5;
     }
     dcache_close(cache);
