@@ -99,7 +99,8 @@ static void expect_good(struct compiler *compiler, const char *source)
     ck_assert_uint_eq(result.code_size, strlen(source));
     size_t wrong = 0;
     for (size_t i = 0; i < result.code_size; i++) {
-        wrong += ((uint8_t *)result.code)[i] != (uint8_t)~source[i];
+        const uint8_t expected = (uint8_t)(0xff - (uint8_t)source[i]);
+        wrong += ((uint8_t *)result.code)[i] != expected;
     }
     ck_assert_uint_eq(wrong, 0);
     ck_assert_str_eq(result.log, "a warning");
