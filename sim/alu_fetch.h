@@ -64,6 +64,9 @@ void sim_vstoref32(struct sim_wave *w, const struct sim_inst *in, uint32_t *d);
 void sim_vstoref16(struct sim_wave *w, const struct sim_inst *in, uint32_t *d);
 void sim_vstoref64(struct sim_wave *w, const struct sim_inst *in, uint64_t *d);
 
+/* Output steps of f32 lanes without the store, for packed instructions. */
+void sim_f32_output(const struct sim_wave *w, const struct sim_inst *in, uint32_t *d);
+
 /* Output steps of one f16 lane (clamp, flush), for packed and mixed instructions. */
 uint32_t sim_f16_output(const struct sim_wave *w, const struct sim_inst *in, uint32_t v);
 

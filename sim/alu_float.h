@@ -87,6 +87,17 @@ static inline uint32_t sim_f16_nan_of(uint32_t a, uint32_t b, uint32_t c)
     return sim_f16_is_nan(n) ? n | 0x200 : SIM_F16_NAN_OUT;
 }
 
+/* A NaN carried to half or to single precision: sign and top payload bits stay, quiet. */
+static inline uint32_t sim_f16_nan_from_f32(uint32_t v)
+{
+    return (v >> 16 & 0x8000) | 0x7e00 | (v >> 13 & 0x1ff);
+}
+
+static inline uint32_t sim_f32_nan_from_f16(uint32_t h)
+{
+    return (h & 0x8000) << 16 | 0x7fc00000 | (h & 0x1ff) << 13;
+}
+
 /*
  * minNum and maxNum by the opcode text of V_MIN_F32 and V_MAX_F32: a NaN loses
  * against a number, IEEE mode returns a signaling NaN quiet, -0 < +0.

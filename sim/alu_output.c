@@ -35,7 +35,7 @@ static uint32_t omod32(const struct sim_wave *w, unsigned omod, uint32_t v)
     return v == 0x80000000 ? 0 : v; /* not IEEE: -0 becomes +0 */
 }
 
-void sim_vstoref32(struct sim_wave *w, const struct sim_inst *in, uint32_t *d)
+void sim_f32_output(const struct sim_wave *w, const struct sim_inst *in, uint32_t *d)
 {
     const unsigned denorm = sim_denorm32(w);
     const unsigned omod = active_omod(w, in, denorm);
@@ -54,6 +54,11 @@ void sim_vstoref32(struct sim_wave *w, const struct sim_inst *in, uint32_t *d)
             d[l] = (d[l] & 0x7f800000) == 0 ? d[l] & 0x80000000 : d[l];
         }
     }
+}
+
+void sim_vstoref32(struct sim_wave *w, const struct sim_inst *in, uint32_t *d)
+{
+    sim_f32_output(w, in, d);
     sim_vstore32(w, in, d);
 }
 

@@ -28,7 +28,7 @@ SHIFT64(v_lshlrev_b64, v << n)
 SHIFT64(v_lshrrev_b64, v >> n)
 SHIFT64(v_ashrrev_i64, (uint64_t)((int64_t)v >> n))
 
-/* The shift count is three bits; the ISA text leaves counts above 4 unmentioned. */
+/* ISA text: "shift count must be between 0 and 4, higher shift counts are unsupported". */
 EXEC_FN(v_lshl_add_u64)
 {
     uint32_t bn[SIM_LANES];
@@ -36,8 +36,14 @@ EXEC_FN(v_lshl_add_u64)
     const uint64_t *pa = sim_v64(w, in, 0, ba);
     const uint32_t *pn = sim_v32(w, in, 1, bn);
     const uint64_t *pc = sim_v64(w, in, 2, bc);
+    unsigned widest = 0;
     SIM_FOR_LANES(l) {
-        d[l] = (pa[l] << (pn[l] & 7)) + pc[l];
+        const unsigned n = pn[l] & 7;
+        widest = n > widest ? n : widest;
+        d[l] = (pa[l] << n) + pc[l];
+    }
+    if (widest > 4) {
+        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "v_lshl_add_u64 shifts by %u", widest);
     }
     sim_vstore64(w, in, d);
 }
