@@ -81,9 +81,7 @@ static const struct sim_lds_event *find_event(const struct sim_lds_shadow *s, ui
 
 static bool is_published(const struct sim_group *g, const struct sim_lds_event *e)
 {
-    const struct sim_wave *writer = &g->waves[e->wave];
-    return writer->state == SIM_WAVE_ENDED ||
-           queue_of(writer->check, e->kind)->published >= e->seq;
+    return queue_of(&g->checks[e->wave], e->kind)->published >= e->seq;
 }
 
 static const char *kind_text(unsigned kind)
@@ -200,8 +198,15 @@ static void advance(struct sim_group *g)
     }
 }
 
-static void publish(struct sim_check *c)
+/* What the wave has waited for is visible to others; what an ended wave did is done. */
+static void publish(struct sim_check *c, bool has_ended)
 {
+    if (has_ended) {
+        c->vm.published = c->vm.issued;
+        c->ds.published = c->ds.issued;
+        c->flat_lgkm.published = c->flat_lgkm.issued;
+        return;
+    }
     c->vm.published = c->vm.done;
     c->ds.published = c->ds.done;
     c->flat_lgkm.published = c->flat_vm.done < c->flat_lgkm.done ? c->flat_vm.done
@@ -211,7 +216,7 @@ static void publish(struct sim_check *c)
 void sim_lds_barrier(struct sim_group *g)
 {
     for (uint32_t i = 0; i < g->wave_count; i++) {
-        publish(&g->checks[i]);
+        publish(&g->checks[i], g->waves[i].state == SIM_WAVE_ENDED);
     }
     g->shadow.epoch++;
     advance(g);
@@ -219,6 +224,6 @@ void sim_lds_barrier(struct sim_group *g)
 
 void sim_lds_waited(struct sim_group *g)
 {
-    publish(&g->checks[0]);
+    publish(&g->checks[0], false);
     advance(g);
 }
