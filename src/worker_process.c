@@ -98,8 +98,16 @@ static int set_attributes(posix_spawnattr_t *attributes)
         error = posix_spawnattr_setsigdefault(attributes, &all);
     }
     if (error == 0) {
-        error = posix_spawnattr_setflags(attributes,
-                                         POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        /*
+         * A process group of its own: a SIGKILL to the host's whole group leaves
+         * it alive for the moment it takes to remove its files and end.
+         */
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    }
+    if (error == 0) {
+        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSIGDEF |
+                                                         POSIX_SPAWN_SETPGROUP);
     }
     return error;
 }
