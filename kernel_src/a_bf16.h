@@ -29,7 +29,7 @@ MXG_FN void mxg_a_open(mxg_a_operand &a, const mxg_tile &tile, mxg_src data, mxg
     MXG_UNROLL
     for (int i = 0; i < MXG_M_TILES; i++) {
         mxg_u32 row = mxg_min(i * 16 + tile.row, tile.load_rows - 1);
-        a.offset[i] = row * (mxg_u32)lda * 2 + tile.block * 64;
+        a.offset[i] = mxg_multiply_apart(row, (mxg_u32)lda * 2) + tile.block * 64;
     }
 }
 
@@ -46,7 +46,7 @@ MXG_FN void mxg_a_pin(mxg_a_operand &a)
     }
 }
 
-MXG_FN void mxg_a_load_chunk(const mxg_a_operand &a, int at, const int block_shift[2],
+MXG_FN void mxg_a_load_chunk(const mxg_a_operand &a, int at, const int *block_shift,
                              mxg_a_chunk &out)
 {
     (void)a;

@@ -39,7 +39,7 @@ MXG_FN void mxg_b_open(mxg_b_operand &b, const mxg_tile &tile, mxg_src data, mxg
         int row = mxg_min(i * 16 + tile.row, live - 1);
         if (!MXG_IS_B_SHUFFLED) {
             b.data[i] = data + (mxg_u32)tile.first_n * (ldb >> 1);
-            b.offset[i] = row * (mxg_u32)(ldb >> 1) + tile.block * MXG_B_BLOCK_BYTES;
+            b.offset[i] = mxg_multiply_apart(row, (mxg_u32)(ldb >> 1)) + tile.block * MXG_B_BLOCK_BYTES;
             continue;
         }
         /* A tile that has no live row reads the last one that has; first_n is a multiple of 16. */

@@ -77,3 +77,22 @@ MXG_FN int mxg_min(int a, int b)
 {
     return a < b ? a : b;
 }
+
+/*
+ * a * b that is not merged with an addition: LLVM would take v_mad_u64_u32,
+ * whose addend's upper half it leaves uninitialised where only the lower half
+ * of the result counts.
+ */
+MXG_FN mxg_u32 mxg_multiply_apart(mxg_u32 a, mxg_u32 b)
+{
+    mxg_u32 product = a * b;
+    MXG_PIN(product);
+    return product;
+}
+
+/* row * row_bytes in 64 bits, for a stride that may pass 4 GiB. */
+MXG_FN mxg_u64 mxg_row_offset(mxg_u32 row, mxg_u64 row_bytes)
+{
+    mxg_u32 high = mxg_multiply_apart(row, (mxg_u32)(row_bytes >> 32));
+    return (mxg_u64)row * (mxg_u32)row_bytes + ((mxg_u64)high << 32);
+}

@@ -45,7 +45,7 @@ MXG_FN void mxg_c_store(const mxg_c_operand &c, const mxg_tile &tile, int m_tile
         return;
     }
     mxg_c4 value = __builtin_convertvector(sum, mxg_c4);
-    mxg_dst at = c.base + row * c.row_bytes + column * (int)sizeof(mxg_c);
+    mxg_dst at = c.base + mxg_row_offset(row, c.row_bytes) + column * (int)sizeof(mxg_c);
     if (c.is_packed && live >= 4) {
         *(MXG_GLOBAL mxg_c4 *)at = value;
         return;

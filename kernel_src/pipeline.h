@@ -105,7 +105,7 @@ MXG_FN void mxg_load_step(const mxg_operands &ops, int at, int block_shift, mxg_
     MXG_KEEP_LOAD_ORDER();
 }
 
-MXG_FN void mxg_load_chunk(const mxg_operands &ops, int at, const int block_shift[2], mxg_chunk &out)
+MXG_FN void mxg_load_chunk(const mxg_operands &ops, int at, const int *block_shift, mxg_chunk &out)
 {
     mxg_scales_load(ops.b.scales, at, block_shift, out.b_scale);
     mxg_a_load_chunk(ops.a, at, block_shift, out.a);
@@ -135,8 +135,7 @@ MXG_FN void mxg_ring_load(const mxg_operands &ops, int at, mxg_ring &ring)
 
 MXG_FN void mxg_ring_load_chunk(const mxg_operands &ops, int at, mxg_ring &ring)
 {
-    constexpr int no_shift[2] = { 0, 0 };
-    mxg_load_chunk(ops, at, no_shift, ring.chunk[at % MXG_CHUNK_DEPTH]);
+    mxg_load_chunk(ops, at, nullptr, ring.chunk[at % MXG_CHUNK_DEPTH]);
 }
 
 /* One phase: multiply step `at`, then load what takes its place if `count` steps have it. */
@@ -168,16 +167,24 @@ struct mxg_odd {
 
 MXG_FN void mxg_odd_load(const mxg_operands &ops, const mxg_tile &tile, mxg_odd &odd)
 {
-    /* Lanes of dead blocks read the last live one, which is then not used. */
+    if (!MXG_HAS_TAIL) {
+        mxg_load_chunk(ops, 0, nullptr, odd.chunk);
+        mxg_load_step(ops, 0, 0, odd.step[0]);
+        mxg_load_step(ops, 1, 0, odd.step[1]);
+        return;
+    }
+    /*
+     * Lanes of dead blocks read the last live one, which is then not used.
+     * Shifts count from the first step, so that no lane offset becomes negative.
+     */
     int block_shift[2];
     MXG_UNROLL
     for (int i = 0; i < 2; i++) {
-        int block = i * MXG_STEP_BLOCKS + tile.block;
-        block_shift[i] = MXG_HAS_TAIL ? mxg_min(block, tile.odd_blocks - 1) - block : 0;
+        block_shift[i] = mxg_min(i * MXG_STEP_BLOCKS + tile.block, tile.odd_blocks - 1) - tile.block;
     }
     mxg_load_chunk(ops, 0, block_shift, odd.chunk);
     mxg_load_step(ops, 0, block_shift[0], odd.step[0]);
-    mxg_load_step(ops, 1, block_shift[1], odd.step[1]);
+    mxg_load_step(ops, 0, block_shift[1], odd.step[1]);
 }
 
 MXG_FN void mxg_odd_multiply(const mxg_operands &ops, const mxg_tile &tile, const mxg_odd &odd,

@@ -35,7 +35,7 @@ void MXG_BAKE_NAME(mxg_src a, mxg_dst q, mxg_dst q_scale, mxg_i64 m, mxg_i64 lda
         return;
     }
 
-    mxg_src src = a + first_row * lda * 2 + row * (lda * 2) + block * 64;
+    mxg_src src = a + first_row * lda * 2 + mxg_row_offset(row, lda * 2) + block * 64;
     mxg_u32x4 x[4];
     MXG_UNROLL
     for (int i = 0; i < 4; i++) {

@@ -40,7 +40,7 @@ MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_u6
         int row = mxg_min(i * 16 + tile.row, live - 1);
         if (!scales::is_shuffled) {
             s.base[i] = src + first * MXG_BLOCKS;
-            s.offset[i] = (mxg_u32)row * MXG_BLOCKS + tile.block;
+            s.offset[i] = mxg_multiply_apart(row, MXG_BLOCKS) + tile.block;
             continue;
         }
         mxg_u32 group = mxg_min(i, (mxg_u32)(live - 1) / 32);
@@ -71,11 +71,12 @@ template <class scales> MXG_FN void mxg_scales_pin(scales &s)
 }
 
 /*
- * Load the registers of chunk `at`, counted from the bases.  `block_shift` moves
- * a lane to another block of the same row, one for each step.
+ * Load the registers of chunk `at`, counted from the bases.  `block_shift`, if
+ * any, says for each step how far from its block of the chunk's first step the
+ * lane reads instead.
  */
 template <class scales>
-MXG_FN void mxg_scales_load(const scales &s, int at, const int block_shift[2],
+MXG_FN void mxg_scales_load(const scales &s, int at, const int *block_shift,
                             mxg_u32 out[scales::chunk_regs])
 {
     MXG_UNROLL
@@ -84,8 +85,9 @@ MXG_FN void mxg_scales_load(const scales &s, int at, const int block_shift[2],
             out[i] = mxg_load4(s.base[i] + at * 256, s.offset[i]);
         } else {
             int parity = i / scales::regs;
-            out[i] = mxg_load1(s.base[i % scales::regs] + (at * 2 + parity) * MXG_STEP_BLOCKS,
-                               s.offset[i % scales::regs] + block_shift[parity]);
+            int step = at * 2 + (block_shift ? 0 : parity);
+            out[i] = mxg_load1(s.base[i % scales::regs] + step * MXG_STEP_BLOCKS,
+                               s.offset[i % scales::regs] + (block_shift ? block_shift[parity] : 0));
         }
     }
 }
