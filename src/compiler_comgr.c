@@ -87,8 +87,11 @@ struct comgr_job {
     struct comgr_handle source, input, relocatable, executable;
 };
 
-/* Options of ours, in front of the caller's.  hiprtc's have the same effect on the code. */
-static const char *const comgr_options[] = { "-nogpuinc", "-nogpulib" };
+/*
+ * Options of ours, in front of the caller's.  hiprtc's have the same effect on
+ * the code.  A clang.cfg of the host's would change code unseen by any key.
+ */
+static const char *const comgr_options[] = { "--no-default-config", "-nogpuinc", "-nogpulib" };
 #define NUM_COMGR_OPTIONS (sizeof comgr_options / sizeof comgr_options[0])
 
 static mxg_status comgr_failed(const struct comgr *comgr, int code, const char *call)

@@ -54,8 +54,12 @@ struct hiprtc {
     char identity[1536];
 };
 
-/* Options of ours, in front of the caller's.  -nogpulib: the source calls nothing of the device libraries. */
-static const char *const hiprtc_options[] = { "-nogpulib" };
+/*
+ * Options of ours, in front of the caller's: those of the comgr provider, but
+ * for -nogpuinc, which hiprtc passes itself.  The source calls nothing of the
+ * device libraries.
+ */
+static const char *const hiprtc_options[] = { "--no-default-config", "-nogpulib" };
 #define NUM_HIPRTC_OPTIONS (sizeof hiprtc_options / sizeof hiprtc_options[0])
 
 static mxg_status hiprtc_failed(const struct hiprtc *rtc, int code, const char *call)

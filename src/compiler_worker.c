@@ -202,11 +202,13 @@ static mxg_status read_hello(struct worker *worker, const uint8_t *payload, size
 
 static mxg_status start_helper(struct worker *worker)
 {
-    char *argv[7];
-    char option[] = "--library-path";
+    char *argv[8];
+    /* The host's ld.so.cache names libraries of another C library. */
+    char inhibit[] = "--inhibit-cache", option[] = "--library-path";
     size_t argc = 0;
     if (is_set(worker->prefix.loader)) {
         argv[argc++] = worker->prefix.loader;
+        argv[argc++] = inhibit;
         argv[argc++] = option;
         argv[argc++] = worker->prefix.library_path;
     }

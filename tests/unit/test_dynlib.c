@@ -65,6 +65,20 @@ START_TEST(test_dynlib_open_of_a_file_that_is_no_library)
 }
 END_TEST
 
+/* libhiprtc and libamdhip64 need static TLS, of which a host may have too little left. */
+START_TEST(test_dynlib_open_tells_of_too_little_static_tls)
+{
+    char path[1024];
+    const char *const names[] = { path, NULL };
+    const char *top = getenv("abs_top_builddir");
+    void *handle;
+    snprintf(path, sizeof path, "%s/tests/unit/.libs/libstatic_tls.so", top != NULL ? top : ".");
+    ck_assert_int_eq(dynlib_open(names, MXG_E_NO_COMPILER, &handle, NULL), MXG_E_NO_COMPILER);
+    ck_assert_ptr_null(handle);
+    expect_text("static TLS");
+}
+END_TEST
+
 START_TEST(test_dynlib_resolve_names_every_missing_symbol)
 {
     static const struct dynlib_symbol symbols[] = {
@@ -248,6 +262,7 @@ int main(void)
     tcase_add_test(tc, test_dynlib_open_names_all_that_was_tried);
     tcase_add_test(tc, test_dynlib_open_takes_the_first_that_opens);
     tcase_add_test(tc, test_dynlib_open_of_a_file_that_is_no_library);
+    tcase_add_test(tc, test_dynlib_open_tells_of_too_little_static_tls);
     tcase_add_test(tc, test_dynlib_resolve_names_every_missing_symbol);
     tcase_add_test(tc, test_dynlib_memory_and_file_agree);
     tcase_add_test(tc, test_dynlib_identity_of_no_library_is_empty);

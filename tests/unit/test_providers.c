@@ -25,6 +25,7 @@
 #include "codeobj.h"
 #include "compiler.h"
 #include "compiler_setup.h"
+#include "fault.h"
 #include "select.h"
 
 #define ARCH "gfx950:sramecc+:xnack-"
@@ -522,6 +523,36 @@ START_TEST(test_helper_killed_in_mid_compile_leaves_nothing)
 }
 END_TEST
 
+#ifdef MXG_FAULT_INJECTION
+/* Every allocation of ours in comgr's provider, in this process. */
+START_TEST(test_comgr_every_failed_allocation_is_reported)
+{
+    struct compiler_config config = setup_config("comgr");
+    struct compile_request request = setup_request(setup_kernel_small, ARCH);
+    long n = 0;
+    for (bool fired = true; fired; n++) {
+        struct compiler *c = NULL;
+        struct compile_result result = { NULL, 0, NULL };
+        fault_arm(FAULT_ALLOC, n);
+        mxg_status status = compiler_open(&config, &c);
+        if (status == MXG_OK) {
+            status = compiler_compile(c, &request, &result);
+        }
+        fired = fault_fired() > 0;
+        fault_disarm();
+        if (status == MXG_E_NO_COMPILER && !in_prefix()) {
+            return;
+        }
+        ck_assert_msg(fired ? status == MXG_E_HOST_MEMORY : status == MXG_OK, "n = %ld: %s: %s", n,
+                      mxg_status_name(status), mxg_last_error());
+        compile_result_free(&mem_default, &result);
+        compiler_close(c);
+    }
+    ck_assert_int_gt(n, 5);
+}
+END_TEST
+#endif
+
 /* ------------------------------------------------------------ comgr's cache */
 
 static void damage_files(const char *folder)
@@ -604,6 +635,9 @@ int main(void)
         tcase_add_test(tc, test_helper_ends_with_its_host);
         tcase_add_test(tc, test_helper_killed_in_mid_compile_leaves_nothing);
     }
+#ifdef MXG_FAULT_INJECTION
+    tcase_add_test(tc, test_comgr_every_failed_allocation_is_reported);
+#endif
     tcase_add_test(tc, test_comgr_own_cache_is_not_used);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
