@@ -26,7 +26,7 @@ static void fail(const char *what)
 
 static void *allocate(size_t size)
 {
-    void *memory = malloc(size == 0 ? 1 : size);
+    void *memory = calloc(1, size == 0 ? 1 : size);
     if (memory == NULL) {
         fail("out of memory");
     }

@@ -197,9 +197,9 @@ START_TEST(test_dcache_process_killed_in_mid_compile_holds_nobody_up)
 END_TEST
 
 /* A process that does nothing but store, for SIGKILL to hit at any point of it. */
-static void store_for_ever(unsigned seed)
+static void store_for_ever(unsigned seed, atomic_int *stores)
 {
-    static unsigned char payload[1 << 20];
+    static unsigned char payload[1 << 18];
     struct dcache_config config = util_config();
     dcache *cache;
     config.log = NULL;
@@ -213,20 +213,32 @@ static void store_for_ever(unsigned seed)
         (void)dcache_store(cache, &key, NULL, 0, payload, sizeof(payload));
         dcache_unlock(cache, &lock);
         dcache_key_release(&key);
+        atomic_fetch_add(stores, 1);
     }
 }
 
 START_TEST(test_dcache_process_killed_at_any_point_leaves_no_damage)
 {
     unsigned temps_seen = 0;
-    for (unsigned round = 0; round < 60; round++) {
+    atomic_int *stores = util_shared(sizeof(*stores));
+    for (unsigned round = 0; round < 40; round++) {
         int status;
+        const int before = atomic_load(stores);
         const pid_t pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
-            store_for_ever(round);
+            store_for_ever(round, stores);
         }
-        (void)usleep(3000 + round * 777 % 9000);
+        while (atomic_load(stores) == before) {
+            (void)usleep(200);
+        }
+        if (round % 2 == 0) {
+            (void)usleep(round * 777 % 5000);
+        } else {
+            /* A file that is being written is there: now. */
+            for (int i = 0; i < 20000 && util_count_files(util_folder, ".tmp") == 0; i++) {
+            }
+        }
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFSIGNALED(status));
