@@ -16,11 +16,20 @@ sim_exec_fn sim_x_cvt_fp8_narrow;   /* v_cvt_{pk,sr}_{fp8,bf8}_f32 */
 sim_exec_fn sim_x_cvt_fp8_widen;    /* v_cvt_f32_{fp8,bf8}, v_cvt_pk_f32_{fp8,bf8} */
 
 /*
- * Dword i of an operand for all lanes: the register row itself, or tmp filled
- * with a scalar or constant.
+ * Dword i of source s for all lanes: the register row itself, or tmp filled with
+ * what a scalar, a constant, DPP or SDWA gives.
  */
-const uint32_t *cvt_row(struct sim_wave *w, const struct sim_opnd *o, unsigned i,
+const uint32_t *cvt_row(struct sim_wave *w, const struct sim_inst *inst, unsigned s, unsigned i,
                         uint32_t tmp[SIM_LANES]);
+
+static inline bool cvt_any_bad_scale(const uint32_t scale[SIM_LANES])
+{
+    uint32_t any = 0;
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+        any |= scale[lane] == 0xFF;
+    }
+    return any;
+}
 
 /*
  * Report a conversion scale of 0xFF in any active lane.  E8M0 calls it NaN; what
@@ -29,11 +38,12 @@ const uint32_t *cvt_row(struct sim_wave *w, const struct sim_opnd *o, unsigned i
 void cvt_check_scale(struct sim_wave *w, const struct sim_inst *inst,
                      const uint32_t scale[SIM_LANES]);
 
-/* Exponent bytes of the f32 scale operand; sign and mantissa do not count. */
-void cvt_load_scale(struct sim_wave *w, const struct sim_opnd *o, uint32_t scale[SIM_LANES]);
+/* Exponent bytes of the f32 scale, source s; sign and mantissa do not count. */
+void cvt_load_scale(struct sim_wave *w, const struct sim_inst *inst, unsigned s,
+                    uint32_t scale[SIM_LANES]);
 
-/* Write `mask` bits of dword i of the destination in the active lanes. */
-void cvt_store(struct sim_wave *w, const struct sim_opnd *o, unsigned i, uint32_t mask,
+/* Write `mask` bits of dword i of the destination in the lanes that are written. */
+void cvt_store(struct sim_wave *w, const struct sim_inst *inst, unsigned i, uint32_t mask,
                const uint32_t value[SIM_LANES]);
 
 #endif

@@ -51,17 +51,17 @@ static void load_element(struct sim_wave *w, const struct sim_inst *i, const str
     const unsigned s = e % p->srcs;
     const unsigned at = e / p->srcs;
     uint32_t tmp[SIM_LANES];
-    const uint32_t *row = cvt_row(w, &i->src[s], p->half ? at / 2 : at, tmp);
+    const uint32_t *row = cvt_row(w, i, s, p->half ? at / 2 : at, tmp);
     /* A single 16-bit element is chosen by OP_SEL, as in other VOP3 instructions. */
     const bool high = p->count == 1 ? i->opsel & 1 : at & 1;
     const bool f16 = i->op->p[0] == SIM_FMT_F16;
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-        uint32_t u = row[lane];
-        if (p->half) {
-            const uint16_t h = (uint16_t)(high ? u >> 16 : u);
-            u = f16 ? sim_f16_to_f32(h) : sim_bf16_to_f32(h);
-        }
-        x[lane] = u;
+        const uint32_t u = row[lane];
+        /* A bf16 is the upper half of its f32. */
+        x[lane] = !p->half ? u : high ? u & 0xFFFF0000u : u << 16;
+    }
+    for (unsigned lane = 0; lane < SIM_LANES && f16; lane++) {
+        x[lane] = sim_f16_to_f32((uint16_t)(x[lane] >> 16));
     }
     /* MODE.denorm flushes f32 sources only; all other subnormals are kept. */
     const bool flush = !p->half && !(w->mode & 0x10);
@@ -86,7 +86,7 @@ codes_rne(const struct sim_lowp *f, bool saturate, const uint32_t x[SIM_LANES],
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         const uint32_t mag = x[lane] & 0x7FFFFFFFu;
         int32_t code = sim_lowp_code_rne(&fmt, x[lane], scale[lane]);
-        code = code > fmt.max_code || mag >= SIM_F32_INF ? over : code;
+        code = ((code > fmt.max_code) | (mag >= SIM_F32_INF)) ? over : code;
         code = mag > SIM_F32_INF ? nan : code;
         out[lane] = (uint32_t)code | x[lane] >> 31 << (fmt.bits - 1);
     }
@@ -153,6 +153,9 @@ static void codes(struct sim_wave *w, const struct sim_inst *i, const struct pla
 static void apply_bad_scale(const struct plan *p, const uint32_t x[SIM_LANES],
                             const uint32_t scale[SIM_LANES], uint32_t out[SIM_LANES])
 {
+    if (!cvt_any_bad_scale(scale)) {
+        return;
+    }
     const uint32_t nan = p->f->nan_code ? p->f->nan_code : p->f->max_code;
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         if (scale[lane] == 0xFF) {
@@ -164,8 +167,12 @@ static void apply_bad_scale(const struct plan *p, const uint32_t x[SIM_LANES],
 /* Lanes whose source is a NaN although the target format has none. */
 static uint64_t nan_lanes(const struct plan *p, const uint32_t x[SIM_LANES])
 {
+    uint32_t any = 0;
     uint64_t mask = 0;
-    for (unsigned lane = 0; lane < SIM_LANES && !p->f->nan_code; lane++) {
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+        any |= sim_f32_is_nan(x[lane]);
+    }
+    for (unsigned lane = 0; lane < SIM_LANES && any && !p->f->nan_code; lane++) {
         mask |= (uint64_t)sim_f32_is_nan(x[lane]) << lane;
     }
     return mask;
@@ -177,7 +184,7 @@ static void store(struct sim_wave *w, const struct sim_inst *i, const struct pla
     const unsigned bits = p->count * p->f->bits;
     if (bits > 32) {
         for (unsigned d = 0; d < bits / 32; d++) {
-            cvt_store(w, &i->dst[0], d, 0xFFFFFFFFu, r[d]);
+            cvt_store(w, i, d, 0xFFFFFFFFu, r[d]);
         }
         return;
     }
@@ -186,7 +193,7 @@ static void store(struct sim_wave *w, const struct sim_inst *i, const struct pla
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         r[0][lane] <<= at;
     }
-    cvt_store(w, &i->dst[0], 0, ((1u << bits) - 1) << at, r[0]);
+    cvt_store(w, i, 0, ((1u << bits) - 1) << at, r[0]);
 }
 
 static void narrow(struct sim_wave *w, const struct sim_inst *i, bool scaled)
@@ -195,7 +202,7 @@ static void narrow(struct sim_wave *w, const struct sim_inst *i, bool scaled)
     uint32_t scale[SIM_LANES], seed[SIM_LANES], x[SIM_LANES], code[SIM_LANES], tmp[SIM_LANES];
     uint32_t result[6][SIM_LANES] = { { 0 } };
     if (p.scale) {
-        cvt_load_scale(w, &i->src[p.scale], scale);
+        cvt_load_scale(w, i, p.scale, scale);
         cvt_check_scale(w, i, scale);
     } else {
         for (unsigned lane = 0; lane < SIM_LANES; lane++) {
@@ -203,7 +210,7 @@ static void narrow(struct sim_wave *w, const struct sim_inst *i, bool scaled)
         }
     }
     if (p.seed) {
-        memcpy(seed, cvt_row(w, &i->src[p.seed], 0, tmp), sizeof seed);
+        memcpy(seed, cvt_row(w, i, p.seed, 0, tmp), sizeof seed);
     }
     uint64_t nans = 0;
     for (unsigned e = 0; e < p.count; e++) {

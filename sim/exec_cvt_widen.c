@@ -23,17 +23,13 @@ static const struct source source[] = {
 
 /*
  * Bit where the elements start: a byte chosen by OP_SEL[1:0], or a word by
- * OP_SEL[0] for two 8-bit elements.  SDWA forms choose by SRC0_SEL instead.
+ * OP_SEL[0] for two 8-bit elements.  SDWA forms have had their SRC0_SEL applied.
  */
 static unsigned first_bit(const struct sim_inst *i, unsigned bits)
 {
     const unsigned count = i->op->p[2];
-    if (count > 2) {
+    if (count > 2 || i->has_sdwa) {
         return 0;
-    }
-    if (i->has_sdwa) {
-        const unsigned sel = i->sdwa.src_sel[0];
-        return sel < 4 ? 8 * sel : sel == 5 ? 16 : 0; /* BYTE_0..3, WORD_0, WORD_1, DWORD */
     }
     return count * bits == 16 ? 16 * (i->opsel & 1u) : 8 * (i->opsel & 3u);
 }
@@ -97,7 +93,7 @@ static void widen(struct sim_wave *w, const struct sim_inst *i, const uint32_t *
             r[lane] = convert(w, i, (uint8_t)(x & ((1u << bits) - 1)), scale[lane]);
         }
         if (!half) {
-            cvt_store(w, &i->dst[0], e, 0xFFFFFFFFu, r);
+            cvt_store(w, i, e, 0xFFFFFFFFu, r);
             continue;
         }
         /* A single f16 result goes to the half that OP_SEL[3] names; the other is kept. */
@@ -105,16 +101,16 @@ static void widen(struct sim_wave *w, const struct sim_inst *i, const uint32_t *
         for (unsigned lane = 0; lane < SIM_LANES && high; lane++) {
             r[lane] <<= 16;
         }
-        cvt_store(w, &i->dst[0], e / 2, high ? 0xFFFF0000u : 0x0000FFFFu, r);
+        cvt_store(w, i, e / 2, high ? 0xFFFF0000u : 0x0000FFFFu, r);
     }
 }
 
 void sim_x_cvt_scale_widen(struct sim_wave *w, const struct sim_inst *i)
 {
     uint32_t scale[SIM_LANES], tmp[SIM_LANES];
-    cvt_load_scale(w, &i->src[1], scale);
+    cvt_load_scale(w, i, 1, scale);
     cvt_check_scale(w, i, scale);
-    widen(w, i, cvt_row(w, &i->src[0], 0, tmp), scale);
+    widen(w, i, cvt_row(w, i, 0, 0, tmp), scale);
 }
 
 void sim_x_cvt_fp8_widen(struct sim_wave *w, const struct sim_inst *i)
@@ -123,5 +119,5 @@ void sim_x_cvt_fp8_widen(struct sim_wave *w, const struct sim_inst *i)
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         scale[lane] = 127;
     }
-    widen(w, i, cvt_row(w, &i->src[0], 0, tmp), scale);
+    widen(w, i, cvt_row(w, i, 0, 0, tmp), scale);
 }

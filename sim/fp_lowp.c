@@ -2,8 +2,6 @@
 /* Conversions between f32 and the small floating-point formats. */
 #include "fp_lowp.h"
 
-#include <math.h>
-
 static const struct sim_lowp fp4 = SIM_LOWP_FP4;
 static const struct sim_lowp fp6 = SIM_LOWP_FP6;
 static const struct sim_lowp bf6 = SIM_LOWP_BF6;
@@ -158,7 +156,10 @@ uint32_t sim_f32_scale(float x, uint8_t scale)
         return (u & 0x80000000u) | SIM_F32_QNAN;
     }
     /* The double holds the product exactly; the conversion rounds once. */
-    return sim_f32_bits((float)ldexp((double)x, (int)scale - 127));
+    const uint64_t power = (uint64_t)(scale + 1023 - 127) << 52;
+    double p;
+    memcpy(&p, &power, sizeof p);
+    return sim_f32_bits((float)((double)x * p));
 }
 
 uint32_t sim_f16_to_f32(uint16_t h)

@@ -69,11 +69,12 @@ static inline int32_t sim_lowp_code_rne(const struct sim_lowp *f, uint32_t x, ui
 {
     const uint32_t mag = x & 0x7FFFFFFFu;
     /* Subnormals are brought into the normal range first; the product is exact. */
-    const bool tiny = mag < 0x00800000u;
-    const uint32_t n = sim_f32_bits(sim_f32_from_bits(mag) * (tiny ? 0x1p24f : 1.0f));
-    const int32_t m = n ? (int32_t)((n & 0x007FFFFFu) | 0x00800000u) : 0;
+    const uint32_t tiny = mag < 0x00800000u;
+    const uint32_t factor = 0x3F800000u + tiny * (24u << 23); /* 1 or 2^24 */
+    const uint32_t n = sim_f32_bits(sim_f32_from_bits(mag) * sim_f32_from_bits(factor));
+    const int32_t m = (int32_t)((n & 0x007FFFFFu) | (uint32_t)(n != 0) << 23);
     /* |x| / scale = m * 2^(e - 23) with 2^23 <= m < 2^24, unless it is zero. */
-    const int32_t e = (int32_t)(n >> 23) - (tiny ? 24 : 0) - (int32_t)scale;
+    const int32_t e = (int32_t)(n >> 23) - (int32_t)(24 * tiny) - (int32_t)scale;
     const int32_t ce = e > f->emin ? e : f->emin;
     int32_t shift = ce - e + 23 - f->mbits;
     shift = shift > 25 ? 25 : shift; /* already far below half of the smallest number */
