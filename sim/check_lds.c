@@ -90,20 +90,21 @@ static const char *kind_text(unsigned kind)
 }
 
 /* Is what event e wrote visible to w?  Reports when not.  verb: "read", "overwritten". */
-static void check_order(struct sim_wave *w, int lane, uint32_t dword,
+static bool check_order(struct sim_wave *w, int lane, uint32_t dword,
                         const struct sim_lds_event *e, const char *verb)
 {
     const struct sim_lds_shadow *s = &w->group->shadow;
     if (e->wave == w->index) {
-        if (e->kind != SIM_LDS_DS && queue_of(w->check, e->kind)->done < e->seq) {
-            sim_find(w, SIM_FIND_WAITCNT, lane,
-                     "LDS byte %u is %s while the load to LDS at pc 0x%x is outstanding: "
-                     "s_waitcnt %s is missing", dword * 4, verb, e->pc, kind_text(e->kind));
+        if (e->kind == SIM_LDS_DS || queue_of(w->check, e->kind)->done >= e->seq) {
+            return true;
         }
-        return;
+        sim_find(w, SIM_FIND_WAITCNT, lane,
+                 "LDS byte %u is %s while the load to LDS at pc 0x%x is outstanding: "
+                 "s_waitcnt %s is missing", dword * 4, verb, e->pc, kind_text(e->kind));
+        return false;
     }
     if (is_published(w->group, e)) {
-        return;
+        return true;
     }
     if (e->epoch == s->epoch) {
         sim_find(w, SIM_FIND_LDS_RACE, lane,
@@ -115,9 +116,10 @@ static void check_order(struct sim_wave *w, int lane, uint32_t dword,
                  "(s_waitcnt %s) before the barrier", dword * 4, verb, e->wave, e->pc,
                  kind_text(e->kind));
     }
+    return false;
 }
 
-void sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,
+bool sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,
                        bool is_atomic)
 {
     struct sim_lds_shadow *s = &w->group->shadow;
@@ -128,12 +130,13 @@ void sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned by
         sim_find(w, SIM_FIND_UNINIT_LDS, lane,
                  "LDS byte %u is read and nothing has written it", dword * 4);
         s->written[dword] = s->safe ? s->safe : id; /* once is enough, where that can be said */
-        return;
+        return false;
     }
     const struct sim_lds_event *e = id > s->safe ? find_event(s, id) : NULL;
     if (e && !(is_atomic && e->is_atomic)) {
-        check_order(w, lane, dword, e, "read");
+        return check_order(w, lane, dword, e, "read");
     }
+    return true;
 }
 
 void sim_lds_write_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,

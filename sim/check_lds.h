@@ -47,19 +47,27 @@ void sim_lds_shadow_reset(struct sim_lds_shadow *s, size_t lds_bytes);
 /* Begin an event: the wave's current instruction writes LDS.  Returns its number. */
 uint32_t sim_lds_event_begin(struct sim_wave *w, enum sim_lds_kind kind, bool is_atomic);
 
-/* Out-of-line parts: something about the access needs a closer look. */
-void sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,
+/*
+ * Out-of-line parts: something about the access needs a closer look.  True when nothing
+ * was found, so that the event behind the dword needs no second look.
+ */
+bool sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,
                        bool is_atomic);
 void sim_lds_write_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned bytes,
                         uint32_t event);
 
-/* Check a read of `n` whole dwords and remember the reader. */
+/*
+ * Check a read of `n` whole dwords and remember the reader.  *known holds an event that
+ * this instruction has already found in order; start with 0.
+ */
 static inline void sim_lds_read_check(struct sim_wave *w, struct sim_lds_shadow *s, int lane,
-                                      uint32_t dword, unsigned n, uint32_t mark)
+                                      uint32_t dword, unsigned n, uint32_t mark,
+                                      uint32_t *known)
 {
     for (unsigned i = dword; i < dword + n; i++) {
-        if (s->written[i] - 1 >= s->safe) {
-            sim_lds_read_slow(w, lane, i, 15, false);
+        uint32_t e = s->written[i];
+        if (e - 1 >= s->safe && (e != *known || e == 0)) {
+            *known = sim_lds_read_slow(w, lane, i, 15, false) ? e : 0;
         }
         uint32_t r = s->read[i];
         bool has_other = r >> 5 == mark >> 5 && r != mark;

@@ -146,7 +146,7 @@ static void load_to_lds(struct sim_wave *w, const struct sim_inst *in, struct ac
     }
     /* LDS_offset = M0[17:0] (9.1.9); the instruction's offset counts on both sides. */
     uint32_t lds = (w->sgpr[SIM_SGPR_M0] & 0x3ffffu) + (uint32_t)in->offset;
-    sim_mem_load_lds(w, in, &a->l, all & ~inside, lds, bytes, flags);
+    sim_mem_load_lds(w, &a->l, all & ~inside, lds, bytes, flags);
     for (unsigned i = 0; cut && i < bytes / 4; i++) {
         struct sim_lanes part = a->l;
         part.mask = in_range(a, cut, 4 * i);

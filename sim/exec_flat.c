@@ -219,5 +219,5 @@ void sim_x_flat_load_lds(struct sim_wave *w, const struct sim_inst *in)
     sim_mem_align(w, from, natural_align(bytes), "memory");
     /* "LDS_ADDR = LDSbase + M0[17:2]*4 + INST.OFFSET + ThreadID*4 (or 16)" (10.3). */
     uint32_t lds = (w->sgpr[SIM_SGPR_M0] & 0x3fffcu) + (uint32_t)in->offset;
-    sim_mem_load_lds(w, in, from, 0, lds, bytes, flags);
+    sim_mem_load_lds(w, from, 0, lds, bytes, flags);
 }

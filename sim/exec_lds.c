@@ -73,25 +73,13 @@ static unsigned bank_conflicts(const struct sim_lanes *l, unsigned size)
     return extra;
 }
 
-static bool is_contiguous(const struct sim_lanes *l, unsigned size)
-{
-    if (l->mask != ~(uint64_t)0) {
-        return false;
-    }
-    bool ok = true;
-    for (unsigned lane = 1; lane < SIM_LANES; lane++) {
-        ok &= l->addr[lane] == l->addr[0] + lane * size;
-    }
-    return ok;
-}
-
 static void count(struct sim_wave *w, const struct sim_lanes *l, unsigned size, bool is_write)
 {
     struct mxgsim_counters *c = &w->group->counts.c;
     uint64_t bytes = (uint64_t)__builtin_popcountll(l->mask) * size;
     c->lds_bytes_read += is_write ? 0 : bytes;
     c->lds_bytes_written += is_write ? bytes : 0;
-    if (!is_contiguous(l, size)) {
+    if (!sim_is_contiguous(l, size)) {
         c->lds_bank_conflicts += bank_conflicts(l, size);
     }
 }
@@ -128,15 +116,68 @@ static void narrow_access(struct sim_wave *w, unsigned lane, uint32_t at, unsign
     }
 }
 
+/* 16 bytes a lane, all lanes inside LDS at dword addresses. */
+static void load_quads(struct sim_wave *w, uint32_t *row, const struct sim_lanes *l,
+                       uint32_t mark)
+{
+    struct sim_group *g = w->group;
+    uint32_t known = 0;
+    for (unsigned lane = 0; lane < SIM_LANES; lane += 4) {
+        sim_quad q[4];
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t at = (uint32_t)l->addr[lane + i];
+            sim_lds_read_check(w, &g->shadow, (int)(lane + i), at / 4, 4, mark, &known);
+            memcpy(&q[i], g->lds + at, sizeof q[i]);
+        }
+        sim_transpose(q);
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy(row + i * SIM_LANES + lane, &q[i], sizeof q[i]);
+        }
+    }
+}
+
+static void store_quads(struct sim_wave *w, const uint32_t *row, const struct sim_lanes *l,
+                        uint32_t mark, uint32_t event)
+{
+    struct sim_group *g = w->group;
+    for (unsigned lane = 0; lane < SIM_LANES; lane += 4) {
+        sim_quad q[4];
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy(&q[i], row + i * SIM_LANES + lane, sizeof q[i]);
+        }
+        sim_transpose(q);
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t at = (uint32_t)l->addr[lane + i];
+            sim_lds_write_check(w, &g->shadow, (int)(lane + i), at / 4, 4, mark, event);
+            memcpy(g->lds + at, &q[i], sizeof q[i]);
+        }
+    }
+}
+
+/* All lanes do whole dwords within the workgroup's LDS. */
+static bool is_plain(const struct sim_wave *w, const struct sim_lanes *l, unsigned size)
+{
+    uint64_t bits = 0, high = 0;
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+        bits |= l->addr[lane];
+        high = l->addr[lane] > high ? l->addr[lane] : high;
+    }
+    return l->mask == ~(uint64_t)0 && bits % 4 == 0 && high + size <= w->group->lds_size;
+}
+
 void sim_lds_load(struct sim_wave *w, const struct sim_opnd *dst, const struct sim_lanes *l,
                   unsigned bytes, unsigned flags)
 {
     struct sim_group *g = w->group;
     uint32_t *row = sim_vrow(w, dst, 0);
-    uint32_t mark = sim_lds_mark(w);
-    uint64_t ok = inside(w, l, bytes);
+    uint32_t mark = sim_lds_mark(w), known = 0;
     unsigned dwords = (bytes + 3) / 4;
     count(w, l, bytes, false);
+    if (bytes == 16 && is_plain(w, l, bytes)) {
+        load_quads(w, row, l, mark);
+        return;
+    }
+    uint64_t ok = inside(w, l, bytes);
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
         uint32_t at = (uint32_t)l->addr[lane];
@@ -147,7 +188,7 @@ void sim_lds_load(struct sim_wave *w, const struct sim_opnd *dst, const struct s
             narrow_access(w, lane, at, bytes, false, 0);
             memcpy(v, g->lds + at, bytes);
         } else {
-            sim_lds_read_check(w, &g->shadow, (int)lane, at / 4, dwords, mark);
+            sim_lds_read_check(w, &g->shadow, (int)lane, at / 4, dwords, mark, &known);
             memcpy(v, g->lds + at, bytes);
         }
         if (bytes < 4) {
@@ -167,8 +208,12 @@ void sim_lds_store(struct sim_wave *w, const struct sim_opnd *src, const struct 
     const uint32_t *row = sim_vrow(w, src, 0);
     uint32_t mark = sim_lds_mark(w);
     uint32_t event = sim_lds_event_begin(w, kind, false);
-    uint64_t ok = inside(w, l, bytes);
     count(w, l, bytes, true);
+    if (bytes == 16 && is_plain(w, l, bytes)) {
+        store_quads(w, row, l, mark, event);
+        return;
+    }
+    uint64_t ok = inside(w, l, bytes);
     for (uint64_t m = ok; m;) {
         unsigned lane = sim_next_lane(&m);
         uint32_t at = (uint32_t)l->addr[lane];

@@ -138,6 +138,10 @@ static unsigned count_lines(const struct sim_lanes *l, unsigned size)
     bool is_hashed = false;
     uint64_t highest = 0, m = l->mask;
     unsigned lines = 0;
+    if (sim_is_contiguous(l, size)) {
+        return (unsigned)(((l->addr[SIM_LANES - 1] + size - 1) >> LINE_SHIFT) -
+                          (l->addr[0] >> LINE_SHIFT) + 1);
+    }
     while (m) {
         unsigned lane = sim_next_lane(&m);
         uint64_t line = l->addr[lane] >> LINE_SHIFT;
@@ -225,6 +229,13 @@ bool sim_mem_check_scalar(struct sim_wave *w, uint64_t addr, unsigned size)
 bool sim_mem_align(struct sim_wave *w, const struct sim_lanes *l, unsigned align,
                    const char *space)
 {
+    uint64_t all = 0;
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+        all |= l->addr[lane];
+    }
+    if (!(all & (align - 1))) {
+        return true;
+    }
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
         if (l->addr[lane] & (align - 1)) {
@@ -255,6 +266,35 @@ void sim_narrow_result(uint32_t *reg, uint32_t value, unsigned bytes, unsigned f
     }
 }
 
+/* 16 bytes a lane, all lanes. */
+static void load_quads(uint32_t *row, const struct sim_lanes *l)
+{
+    for (unsigned lane = 0; lane < SIM_LANES; lane += 4) {
+        sim_quad q[4];
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy(&q[i], (const void *)(uintptr_t)l->addr[lane + i], sizeof q[i]);
+        }
+        sim_transpose(q);
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy(row + i * SIM_LANES + lane, &q[i], sizeof q[i]);
+        }
+    }
+}
+
+static void store_quads(const uint32_t *row, const struct sim_lanes *l)
+{
+    for (unsigned lane = 0; lane < SIM_LANES; lane += 4) {
+        sim_quad q[4];
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy(&q[i], row + i * SIM_LANES + lane, sizeof q[i]);
+        }
+        sim_transpose(q);
+        for (unsigned i = 0; i < 4; i++) {
+            memcpy((void *)(uintptr_t)l->addr[lane + i], &q[i], sizeof q[i]);
+        }
+    }
+}
+
 void sim_mem_load(struct sim_wave *w, const struct sim_opnd *dst, const struct sim_lanes *l,
                   unsigned bytes, unsigned flags)
 {
@@ -264,6 +304,10 @@ void sim_mem_load(struct sim_wave *w, const struct sim_opnd *dst, const struct s
             unsigned lane = sim_next_lane(&m);
             sim_narrow_result(row + lane, read_small(l->addr[lane], bytes), bytes, flags);
         }
+        return;
+    }
+    if (bytes == 16 && l->mask == ~(uint64_t)0) {
+        load_quads(row, l);
         return;
     }
     unsigned dwords = bytes / 4;
@@ -280,6 +324,10 @@ void sim_mem_store(struct sim_wave *w, const struct sim_opnd *src, const struct 
 {
     const uint32_t *row = sim_vrow(w, src, 0);
     unsigned dwords = bytes / 4;
+    if (bytes == 16 && l->mask == ~(uint64_t)0) {
+        store_quads(row, l);
+        return;
+    }
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
         if (bytes < 4) {
@@ -311,13 +359,12 @@ static uint64_t lds_lanes(struct sim_wave *w, uint64_t mask, uint32_t lds, unsig
     return ok;
 }
 
-void sim_mem_load_lds(struct sim_wave *w, const struct sim_inst *in, const struct sim_lanes *l,
-                      uint64_t zero_lanes, uint32_t lds, unsigned bytes, unsigned flags)
+void sim_mem_load_lds(struct sim_wave *w, const struct sim_lanes *l, uint64_t zero_lanes,
+                      uint32_t lds, unsigned bytes, unsigned flags)
 {
     struct sim_group *g = w->group;
     unsigned size = bytes < 4 ? 4 : bytes;
     unsigned step = size > 4 ? 16 : 4;
-    (void)in;
     if (lds & 3) {
         sim_find(w, SIM_FIND_MEM_ALIGN, -1, "LDS address %u of a load to LDS is not dword-aligned",
                  lds);
@@ -331,6 +378,10 @@ void sim_mem_load_lds(struct sim_wave *w, const struct sim_inst *in, const struc
         bool is_zero = zero_lanes >> lane & 1;
         uint32_t at = lds + lane * step;
         sim_lds_write_check(w, &g->shadow, (int)lane, at / 4, size / 4, mark, event);
+        if (bytes == 16 && !is_zero) {
+            memcpy(g->lds + at, (const void *)(uintptr_t)l->addr[lane], 16);
+            continue;
+        }
         for (unsigned i = 0; i < size / 4; i++) {
             uint32_t v = 0;
             if (!is_zero && bytes < 4) {

@@ -22,6 +22,32 @@ static inline unsigned sim_next_lane(uint64_t *mask)
     return lane;
 }
 
+/* True when all 64 lanes access consecutive elements of `size` bytes. */
+static inline bool sim_is_contiguous(const struct sim_lanes *l, unsigned size)
+{
+    uint64_t differs = ~l->mask;
+    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
+        differs |= l->addr[lane] ^ (l->addr[0] + (uint64_t)lane * size);
+    }
+    return differs == 0;
+}
+
+/* Four dwords of one lane, and of four lanes: what 16-byte accesses move at a time. */
+typedef uint32_t sim_quad __attribute__((vector_size(16), may_alias));
+
+/* q[i] = lane i's four dwords before, and dword i of the four lanes after; or back. */
+static inline void sim_transpose(sim_quad q[4])
+{
+    sim_quad a = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
+    sim_quad b = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5);
+    sim_quad c = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
+    sim_quad d = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
+    q[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    q[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    q[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    q[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
 /*
  * Check that every lane's [addr, addr + size) lies in a live allocation, and count bytes
  * and lines.  A lane outside stops the kernel: false.
@@ -47,8 +73,8 @@ void sim_mem_store(struct sim_wave *w, const struct sim_opnd *src, const struct 
 void sim_narrow_result(uint32_t *reg, uint32_t value, unsigned bytes, unsigned flags);
 
 /* Memory to LDS: lane i's data at byte lds + i * step. */
-void sim_mem_load_lds(struct sim_wave *w, const struct sim_inst *in, const struct sim_lanes *l,
-                      uint64_t zero_lanes, uint32_t lds, unsigned bytes, unsigned flags);
+void sim_mem_load_lds(struct sim_wave *w, const struct sim_lanes *l, uint64_t zero_lanes,
+                      uint32_t lds, unsigned bytes, unsigned flags);
 
 /* One atomic on device memory per lane; dst may be NULL. */
 void sim_mem_atomic(struct sim_wave *w, const struct sim_opnd *dst, const struct sim_opnd *data,
