@@ -56,27 +56,38 @@ void kernel_bench_close(struct kernel_bench *bench)
     hiprt_close(&bench->hip);
 }
 
-bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config, struct kernel **kernel)
+bool kernel_compile(struct kernel_bench *bench, const struct kernel_config *config,
+                    struct compile_result *result)
 {
     char *source = NULL, name[64];
     size_t source_size, num_options;
-    struct compile_result result = { 0 };
     const char *const *options = bake_options(&num_options);
+    const char *with_level[8];
+    if (getenv("MXG_TEST_OPTIMIZE") != NULL) {
+        memcpy(with_level, options, num_options * sizeof(*options));
+        with_level[num_options++] = getenv("MXG_TEST_OPTIMIZE");
+        options = with_level;
+    }
     mxg_status status = bake_source(&mem_default, config, &source, &source_size);
 
     kernel_config_name(config, name, sizeof(name));
     if (status == MXG_OK) {
         struct compile_request request = { name, bench->facts.arch, source, source_size, options,
                                            num_options };
-        status = compiler_compile(bench->compiler, &request, &result);
+        status = compiler_compile(bench->compiler, &request, result);
     }
-    if (status == MXG_OK) {
-        status = kernel_load(&bench->hip, &mem_default, bench->facts.arch, config, result.code,
-                             result.code_size, kernel);
-    }
-    compile_result_free(&mem_default, &result);
     mem_free(&mem_default, source);
     return status == MXG_OK;
+}
+
+bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config, struct kernel **kernel)
+{
+    struct compile_result result = { 0 };
+    bool ok = kernel_compile(bench, config, &result) &&
+              kernel_load(&bench->hip, &mem_default, bench->facts.arch, config, result.code,
+                          result.code_size, kernel) == MXG_OK;
+    compile_result_free(&mem_default, &result);
+    return ok;
 }
 
 /* ------------------------------------------------------------ one problem */

@@ -43,6 +43,10 @@ struct kernel_case {
     void (*edit)(const struct kernel_case *test, uint16_t *a, uint8_t *b, uint8_t *b_scale);
 };
 
+/* Compile, with the option in MXG_TEST_OPTIMIZE ("-O1") behind the library's own. */
+bool kernel_compile(struct kernel_bench *bench, const struct kernel_config *config,
+                    struct compile_result *result);
+
 /* Compile and load; the caller unloads with kernel_unload(&bench->hip, &mem_default, kernel). */
 bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config, struct kernel **kernel);
 

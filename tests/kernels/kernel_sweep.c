@@ -4,6 +4,7 @@
  *   kernel_sweep figures [N K]...     compile every tiling that the chooser may pick, in every
  *                                     layout: no spills, no scratch, code below 32 KiB
  *   kernel_sweep random SEED COUNT    random configs on random problems, against the oracle
+ *   kernel_sweep choice M N K...      what the chooser picks for every variant, against the oracle
  * Exit status: 0 all right, 1 something is wrong, 77 no compiler or device.
  */
 #include <inttypes.h>
@@ -133,12 +134,38 @@ static unsigned sweep_random(struct kernel_bench *bench, uint64_t seed, unsigned
     return bad;
 }
 
+static unsigned sweep_choice(struct kernel_bench *bench, int64_t m, int64_t n, int64_t k, unsigned *done)
+{
+    unsigned bad = 0;
+    for (uint32_t variant = MXG_VARIANT_FUSED; variant <= MXG_VARIANT_QUANTIZED; variant++) {
+        struct gemm_shape shape = { m, n, k, variant == MXG_VARIANT_QUANTIZED ? MXG_TYPE_MXFP4 : MXG_TYPE_BF16,
+                                    MXG_TYPE_BF16, MXG_LAYOUT_SHUFFLED, MXG_LAYOUT_SHUFFLED, variant };
+        struct select_plan plan;
+        if (select_choose(&bench->facts, &shape, &plan) != MXG_OK) {
+            printf("%s\n", mxg_last_error());
+            bad++;
+            continue;
+        }
+        printf("%s\n", plan.reason);
+        for (uint32_t i = 0; i < plan.num_kernels; i++) {
+            struct kernel_case test = { plan.kernels[i], m, 0, 0, 0, 0, 1, NULL };
+            char name[64], why[1536];
+            bool ok = kernel_case_run(bench, &test, why, sizeof(why));
+            kernel_config_name(&test.config, name, sizeof(name));
+            printf("  %s: %s\n", name, ok ? "right" : why);
+            bad += !ok;
+            ++*done;
+        }
+    }
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     struct kernel_bench bench;
     unsigned bad = 0, done = 0;
     if (argc < 2) {
-        fprintf(stderr, "usage: kernel_sweep figures [N K]... | random SEED COUNT\n");
+        fprintf(stderr, "usage: kernel_sweep figures [N K]... | random SEED COUNT | choice M N K...\n");
         return 2;
     }
     if (!kernel_bench_open(&bench)) {
@@ -148,6 +175,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "random") == 0 && argc == 4) {
         done = (unsigned)strtoul(argv[3], NULL, 10);
         bad = sweep_random(&bench, strtoull(argv[2], NULL, 10), done);
+    } else if (strcmp(argv[1], "choice") == 0) {
+        for (int i = 2; i + 2 < argc; i += 3) {
+            bad += sweep_choice(&bench, strtoll(argv[i], NULL, 10), strtoll(argv[i + 1], NULL, 10),
+                                strtoll(argv[i + 2], NULL, 10), &done);
+        }
     } else if (argc == 2) {
         bad = sweep_figures(&bench, 2112, 7168, &done) + sweep_figures(&bench, 100, 1696, &done);
     } else {

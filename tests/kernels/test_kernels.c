@@ -231,6 +231,59 @@ START_TEST(test_kernels_c_stores_at_every_alignment)
 }
 END_TEST
 
+/* What ROCm makes of the same text at other levels must be as right. */
+START_TEST(test_kernels_every_optimisation_level)
+{
+    static const char *const levels[] = { "-O1", "-O2" };
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(setenv("MXG_TEST_OPTIMIZE", levels[i], 1), 0);
+        struct kernel_config config = quantize(352, MXG_LAYOUT_SHUFFLED);
+        run(&config, 19);
+        config = gemm(100, 1696, FAMILY_GEMM, 4, 2, 2, 1);
+        run(&config, 37);
+        config = gemm(61, 1696, FAMILY_GEMM, 2, 1, 1, 0);
+        config.b_scale_layout = MXG_LAYOUT_ROW_MAJOR;
+        run(&config, 21);
+        config = gemm(100, 1696, FAMILY_GEMM_FUSED, 8, 2, 1, 1);
+        run(&config, 37);
+    }
+}
+END_TEST
+
+/* One text, one machine code, whoever compiles it. */
+START_TEST(test_kernels_providers_give_identical_code)
+{
+    static const char *const choices[] = { "worker:comgr", "worker:hiprtc" };
+    struct kernel_config configs[3] = { quantize(7168, MXG_LAYOUT_SHUFFLED),
+                                        gemm(2112, 7168, FAMILY_GEMM, 8, 1, 1, 1),
+                                        gemm(100, 1696, FAMILY_GEMM_FUSED, 8, 2, 1, 1) };
+    struct compile_result results[2][3];
+    memset(results, 0, sizeof(results));
+    for (size_t i = 0; i < 2; i++) {
+        struct kernel_bench other;
+        ck_assert_int_eq(setenv("MXG_COMPILER", choices[i], 1), 0);
+        ck_assert_msg(kernel_bench_open(&other), "%s: %s", choices[i], mxg_last_error());
+        for (size_t j = 0; j < 3; j++) {
+            ck_assert_msg(kernel_compile(&other, &configs[j], &results[i][j]), "%s: %s", choices[i],
+                          mxg_last_error());
+        }
+        kernel_bench_close(&other);
+    }
+    for (size_t j = 0; j < 3; j++) {
+        const uint8_t *text[2];
+        size_t size[2];
+        for (size_t i = 0; i < 2; i++) {
+            ck_assert_int_eq(codeobj_text(results[i][j].code, results[i][j].code_size, &text[i], &size[i]),
+                             MXG_OK);
+        }
+        ck_assert_uint_eq(size[0], size[1]);
+        ck_assert_mem_eq(text[0], text[1], size[0]);
+        compile_result_free(&mem_default, &results[0][j]);
+        compile_result_free(&mem_default, &results[1][j]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     if (!kernel_bench_open(&bench)) {
@@ -252,6 +305,8 @@ int main(void)
     tcase_add_test(tcase, test_kernels_long_k);
     tcase_add_test(tcase, test_kernels_layouts_and_types);
     tcase_add_test(tcase, test_kernels_c_stores_at_every_alignment);
+    tcase_add_test(tcase, test_kernels_every_optimisation_level);
+    tcase_add_test(tcase, test_kernels_providers_give_identical_code);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
