@@ -53,6 +53,13 @@ START_TEST(test_dcache_fmt_bytes_are_as_documented)
     }
     ck_assert_mem_eq(file + 128, payload, sizeof(payload));
     ck_assert_int_eq(dcache_fmt_decode(file, layout.file_size, &layout), DCACHE_OK);
+    /* The checksum is the digest of all bytes but its own. */
+    unsigned char rest[133 - 16];
+    unsigned char sum[16];
+    memcpy(rest, file, 80);
+    memcpy(rest + 80, file + 96, sizeof(rest) - 80);
+    dcache_fmt_digest(rest, sizeof(rest), sum);
+    ck_assert_mem_eq(file + 80, sum, sizeof(sum));
     free(file);
 }
 END_TEST
@@ -102,6 +109,24 @@ START_TEST(test_dcache_fmt_every_flip_and_length_is_refused)
         ck_assert_int_eq(dcache_fmt_decode(part, size, &got), DCACHE_BAD_LENGTH);
         free(part);
     }
+    free(file);
+}
+END_TEST
+
+START_TEST(test_dcache_fmt_key_is_compared_in_full)
+{
+    static const unsigned char echo[] = "some echo!";
+    struct dcache_fmt_layout layout;
+    unsigned char digest[DCACHE_KEY_BYTES];
+    unsigned char *file = encode("some echo", NULL, 0, &layout);
+    memcpy(digest, dcache_fmt_digest_of(file), sizeof(digest));
+    ck_assert(dcache_fmt_is_of_key(file, &layout, digest, echo, 9));
+    ck_assert(!dcache_fmt_is_of_key(file, &layout, digest, echo, 10));
+    ck_assert(!dcache_fmt_is_of_key(file, &layout, digest, echo, 8));
+    ck_assert(!dcache_fmt_is_of_key(file, &layout, digest, echo, 0));
+    ck_assert(!dcache_fmt_is_of_key(file, &layout, digest, echo + 1, 9));
+    digest[15] ^= 1;
+    ck_assert(!dcache_fmt_is_of_key(file, &layout, digest, echo, 9));
     free(file);
 }
 END_TEST
@@ -327,6 +352,7 @@ int main(void)
     tcase_add_test(format, test_dcache_fmt_bytes_are_as_documented);
     tcase_add_test(format, test_dcache_fmt_pairs_come_back);
     tcase_add_test(format, test_dcache_fmt_every_flip_and_length_is_refused);
+    tcase_add_test(format, test_dcache_fmt_key_is_compared_in_full);
     tcase_add_loop_test(format, test_dcache_fmt_sealed_damage_is_named, 0,
                         (int)(sizeof(damages) / sizeof(damages[0])));
     tcase_add_test(format, test_dcache_fmt_pairs_that_break_a_rule_are_refused);
