@@ -74,19 +74,22 @@ static mxg_status image_open(const void *code, size_t size, struct image *image)
     image->bytes = code;
     image->size = size;
     if (code == NULL || size < EHDR_SIZE) {
-        return status_set(MXG_E_CODE_OBJECT, "the code object has %zu bytes, an ELF header needs %d",
-                          size, EHDR_SIZE);
+        return status_set(MXG_E_CODE_OBJECT,
+                          "the code object has %zu bytes, an ELF header needs %d", size,
+                          EHDR_SIZE);
     }
     const uint8_t *b = image->bytes;
     if (memcmp(b, "\177ELF", 4) != 0 || b[4] != ELF_CLASS_64 || b[5] != ELF_LITTLE_ENDIAN) {
-        return status_set(MXG_E_CODE_OBJECT, "the code object is no little-endian 64-bit ELF file");
+        return status_set(MXG_E_CODE_OBJECT,
+                          "the code object is no little-endian 64-bit ELF file");
     }
     const uint32_t machine = (uint32_t)get_le(b + 18, 2), type = (uint32_t)get_le(b + 16, 2);
     if (machine != ELF_MACHINE_AMDGPU || b[7] != ELF_OSABI_AMDGPU_HSA || type != ELF_TYPE_DYN) {
-        return status_set(MXG_E_CODE_OBJECT,
-                          "the ELF file has machine %u, OS ABI %u, type %u; an AMD code object has "
-                          "%d, %d, %d", machine, b[7], type, ELF_MACHINE_AMDGPU,
-                          ELF_OSABI_AMDGPU_HSA, ELF_TYPE_DYN);
+        return status_set(
+            MXG_E_CODE_OBJECT,
+            "the ELF file has machine %u, OS ABI %u, type %u; an AMD code object has "
+            "%d, %d, %d",
+            machine, b[7], type, ELF_MACHINE_AMDGPU, ELF_OSABI_AMDGPU_HSA, ELF_TYPE_DYN);
     }
     image->flags = (uint32_t)get_le(b + 48, 4);
     image->phoff = get_le(b + 32, 8);
@@ -96,7 +99,8 @@ static mxg_status image_open(const void *code, size_t size, struct image *image)
     image->shstrndx = (uint32_t)get_le(b + 62, 2);
     if ((image->phnum > 0 && get_le(b + 54, 2) != PHDR_SIZE) ||
         (image->shnum > 0 && get_le(b + 58, 2) != SHDR_SIZE)) {
-        return status_set(MXG_E_CODE_OBJECT, "the code object's header entries have a wrong size");
+        return status_set(MXG_E_CODE_OBJECT,
+                          "the code object's header entries have a wrong size");
     }
     if (!in_image(image, image->phoff, (uint64_t)image->phnum * PHDR_SIZE) ||
         !in_image(image, image->shoff, (uint64_t)image->shnum * SHDR_SIZE)) {
@@ -108,17 +112,20 @@ static mxg_status image_open(const void *code, size_t size, struct image *image)
 
 /* --------------------------------------------------------------- sections */
 
-static bool section_is_named(const struct image *image, const uint8_t *section, const char *name)
+static bool section_is_named(const struct image *image, const uint8_t *section,
+                             const char *name)
 {
     if (image->shstrndx >= image->shnum) {
         return false;
     }
-    const uint8_t *strings = image->bytes + image->shoff + (uint64_t)image->shstrndx * SHDR_SIZE;
+    const uint8_t *strings =
+        image->bytes + image->shoff + (uint64_t)image->shstrndx * SHDR_SIZE;
     const uint64_t offset = get_le(strings + 24, 8), size = get_le(strings + 32, 8);
     const uint64_t at = get_le(section, 4);
     const size_t need = strlen(name) + 1;
     return get_le(strings + 4, 4) != SECTION_NOBITS && in_image(image, offset, size) &&
-           at <= size && need <= size - at && memcmp(image->bytes + offset + at, name, need) == 0;
+           at <= size && need <= size - at &&
+           memcmp(image->bytes + offset + at, name, need) == 0;
 }
 
 static mxg_status find_text(const struct image *image, const uint8_t **text, size_t *text_size)
@@ -132,7 +139,8 @@ static mxg_status find_text(const struct image *image, const uint8_t **text, siz
         const uint64_t offset = get_le(section + 24, 8), size = get_le(section + 32, 8);
         if (!in_image(image, offset, size)) {
             return status_set(MXG_E_CODE_OBJECT,
-                              "the code object's .text lies outside its %zu bytes", image->size);
+                              "the code object's .text lies outside its %zu bytes",
+                              image->size);
         }
         *text = image->bytes + offset;
         *text_size = (size_t)size;
@@ -160,12 +168,13 @@ static char feature_sign(const char *arch, const char *feature)
 }
 
 /* Code for any setting runs everywhere; code for one needs a device that has it. */
-static mxg_status check_feature(const char *arch, const char *feature, uint32_t field, uint32_t off,
-                                uint32_t on)
+static mxg_status check_feature(const char *arch, const char *feature, uint32_t field,
+                                uint32_t off, uint32_t on)
 {
     const char sign = feature_sign(arch, feature);
     if ((field == on && sign == '-') || (field == off && sign == '+')) {
-        return status_set(MXG_E_CODE_OBJECT, "the code object was made for %s%c, the device is \"%s\"",
+        return status_set(MXG_E_CODE_OBJECT,
+                          "the code object was made for %s%c, the device is \"%s\"",
                           feature + 1, field == on ? '+' : '-', arch);
     }
     return MXG_OK;
@@ -186,8 +195,8 @@ mxg_status codeobj_check_arch(const void *code, size_t size, const char *arch)
         }
     }
     if (expected == 0) {
-        return status_set(MXG_E_CODE_OBJECT, "no code object is known for the architecture \"%.64s\"",
-                          arch);
+        return status_set(MXG_E_CODE_OBJECT,
+                          "no code object is known for the architecture \"%.64s\"", arch);
     }
     if ((image.flags & FLAG_MACH) != expected) {
         return status_set(MXG_E_CODE_OBJECT,
@@ -204,8 +213,12 @@ mxg_status codeobj_check_arch(const void *code, size_t size, const char *arch)
 
 /* --------------------------------------------------------------- metadata */
 
-/* Find the metadata in the notes of one segment; false if it is not there or the notes are malformed. */
-static bool find_note(const uint8_t *notes, uint64_t size, const uint8_t **blob, size_t *blob_size)
+/*
+ * Find the metadata in the notes of one segment; false if it is not there or the
+ * notes are malformed.
+ */
+static bool find_note(const uint8_t *notes, uint64_t size, const uint8_t **blob,
+                      size_t *blob_size)
 {
     uint64_t at = 0;
     while (size - at >= 12) {
@@ -287,7 +300,8 @@ static mxg_status read_figures(const msgpack_object *entry, struct codeobj_kerne
             number = (uint32_t)value->via.u64;
         } else if (value != NULL || figures[i].required) {
             return status_set(MXG_E_CODE_OBJECT,
-                              "the code object's metadata has no usable \"%s\"", figures[i].key);
+                              "the code object's metadata has no usable \"%s\"",
+                              figures[i].key);
         }
         memcpy((char *)kernel + figures[i].offset, &number, sizeof number);
     }
@@ -297,7 +311,8 @@ static mxg_status read_figures(const msgpack_object *entry, struct codeobj_kerne
 static mxg_status read_kernels(const msgpack_object *root, struct codeobj_kernel *kernel)
 {
     const msgpack_object *kernels = map_get(root, "amdhsa.kernels");
-    if (kernels == NULL || kernels->type != MSGPACK_OBJECT_ARRAY || kernels->via.array.size != 1) {
+    if (kernels == NULL || kernels->type != MSGPACK_OBJECT_ARRAY ||
+        kernels->via.array.size != 1) {
         return status_set(MXG_E_CODE_OBJECT,
                           "the code object's metadata lists %u kernels, not one",
                           kernels != NULL && kernels->type == MSGPACK_OBJECT_ARRAY
@@ -411,7 +426,8 @@ static mxg_status read_metadata(const uint8_t *blob, size_t size, struct codeobj
     msgpack_unpacked unpacked;
     struct scanner scanner = { blob, size, 0 };
     if (!scan_object(&scanner, 0) || scanner.at != size) {
-        return status_set(MXG_E_CODE_OBJECT, "the code object's metadata is malformed at byte %zu of %zu",
+        return status_set(MXG_E_CODE_OBJECT,
+                          "the code object's metadata is malformed at byte %zu of %zu",
                           scanner.at, size);
     }
     msgpack_unpacked_init(&unpacked);
@@ -422,7 +438,8 @@ static mxg_status read_metadata(const uint8_t *blob, size_t size, struct codeobj
         status = read_kernels(&unpacked.data, kernel);
         break;
     case MSGPACK_UNPACK_NOMEM_ERROR:
-        status = status_set(MXG_E_HOST_MEMORY, "out of host memory for a code object's metadata");
+        status =
+            status_set(MXG_E_HOST_MEMORY, "out of host memory for a code object's metadata");
         break;
     default:
         status = status_set(MXG_E_CODE_OBJECT, "the code object's metadata cannot be unpacked");
@@ -451,7 +468,8 @@ mxg_status codeobj_read(const void *code, size_t size, struct codeobj_kernel *ke
         status = find_text(&image, &text, &text_size);
     }
     if (status == MXG_OK && text_size > UINT32_MAX) {
-        status = status_set(MXG_E_CODE_OBJECT, "the code object has %zu bytes of code", text_size);
+        status =
+            status_set(MXG_E_CODE_OBJECT, "the code object has %zu bytes of code", text_size);
     }
     if (status == MXG_OK) {
         found.code_bytes = (uint32_t)text_size;

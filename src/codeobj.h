@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading an AMDGPU code object: the kernel's figures from its metadata note, and its machine code. */
+/*
+ * Reading an AMDGPU code object: the kernel's figures from its metadata note,
+ * and its machine code.
+ */
 #ifndef MXG_CODEOBJ_H
 #define MXG_CODEOBJ_H
 

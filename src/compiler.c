@@ -82,7 +82,10 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Name, the provider's own identity, then the variables in order of name; NULL when out of memory. */
+/*
+ * Name, the provider's own identity, then the variables in order of name; NULL
+ * when out of memory.
+ */
 static char *make_identity(const struct compiler *compiler)
 {
     const char *own = compiler->ops->identity(compiler->provider);
@@ -134,7 +137,8 @@ static mxg_status open_auto(const struct compiler_config *config, struct compile
         }
         mxg_status status = open_choice(config, &choices[i], compiler);
         if (status == MXG_OK) {
-            log_info(config->log, "compiler: %s, the first of comgr, hiprtc, worker that opens%s%s",
+            log_info(config->log,
+                     "compiler: %s, the first of comgr, hiprtc, worker that opens%s%s",
                      compiler->name, reasons[0] != '\0' ? "; passed over: " : "", reasons);
             return MXG_OK;
         }
@@ -161,14 +165,17 @@ static mxg_status open_named(const struct compiler_config *config, const char *n
             return status_prefix(status, "the compiler \"%s\" does not open: ", name);
         }
     }
-    return status_set(MXG_E_OPTION,
-                      "the compiler \"%.64s\" is none of auto, comgr, hiprtc, worker, worker:comgr, "
-                      "worker:hiprtc", name);
+    return status_set(
+        MXG_E_OPTION,
+        "the compiler \"%.64s\" is none of auto, comgr, hiprtc, worker, worker:comgr, "
+        "worker:hiprtc",
+        name);
 }
 
 mxg_status compiler_open(const struct compiler_config *config, struct compiler **compiler)
 {
-    const char *name = config->choice != NULL && config->choice[0] != '\0' ? config->choice : "auto";
+    const char *name =
+        config->choice != NULL && config->choice[0] != '\0' ? config->choice : "auto";
     *compiler = NULL;
     struct compiler *c = mem_zalloc(config->mem, 1, sizeof *c);
     if (c == NULL) {
@@ -180,7 +187,8 @@ mxg_status compiler_open(const struct compiler_config *config, struct compiler *
     if (status == MXG_OK) {
         c->identity = make_identity(c);
         if (c->identity == NULL) {
-            status = status_set(MXG_E_HOST_MEMORY, "out of host memory for the compiler's identity");
+            status =
+                status_set(MXG_E_HOST_MEMORY, "out of host memory for the compiler's identity");
         }
     }
     if (status != MXG_OK) {
@@ -239,14 +247,16 @@ mxg_status compiler_compile(struct compiler *compiler, const struct compile_requ
     }
     for (size_t i = 0; compiler->ops->runs_in_host && i < request->num_options; i++) {
         if (strncmp(request->options[i], "-mllvm", 6) == 0) {
-            return status_set(MXG_E_COMPILE,
-                              "\"%s\" asks for an -mllvm option, which %s in this process does not "
-                              "take: LLVM exits on one that it does not know", request->name,
-                              compiler->name);
+            return status_set(
+                MXG_E_COMPILE,
+                "\"%s\" asks for an -mllvm option, which %s in this process does not "
+                "take: LLVM exits on one that it does not know",
+                request->name, compiler->name);
         }
     }
     if (fault_hit(FAULT_COMPILE)) {
-        return status_set(MXG_E_COMPILE, "injected fault while compiling \"%s\"", request->name);
+        return status_set(MXG_E_COMPILE, "injected fault while compiling \"%s\"",
+                          request->name);
     }
     return compiler->ops->compile(compiler->provider, request, result);
 }

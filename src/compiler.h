@@ -46,15 +46,28 @@ struct compile_result {
 
 struct compiler;
 
-/* One provider.  `self` is what open returned.  Threads: compile may be called from any, concurrently. */
+/*
+ * One provider.  `self` is what open returned.  Threads: compile may be called
+ * from any, concurrently.
+ */
 struct compiler_ops {
     const char *name;
-    bool runs_in_host; /* then an -mllvm option is refused: LLVM exits the process on one it does not know */
-    /* Open libraries or find the helper.  E_NO_COMPILER with a sentence that names what is missing. */
+    /* then an -mllvm option is refused: LLVM exits the process on one it does not know */
+    bool runs_in_host;
+    /*
+     * Open libraries or find the helper.  E_NO_COMPILER with a sentence that
+     * names what is missing.
+     */
     mxg_status (*open)(const struct compiler_config *config, const char *argument, void **self);
-    /* Name, full version and identity: whatever changes the machine code it makes (a cache key field). */
+    /*
+     * Name, full version and identity: whatever changes the machine code it
+     * makes (a cache key field).
+     */
     const char *(*identity)(const void *self);
-    /* E_COMPILE has the compiler's log in the detail text.  Blocks; no lock of the caller is held. */
+    /*
+     * E_COMPILE has the compiler's log in the detail text.  Blocks; no lock of
+     * the caller is held.
+     */
     mxg_status (*compile)(void *self, const struct compile_request *request,
                           struct compile_result *result);
     uint64_t (*restarts)(const void *self); /* NULL = never restarts */

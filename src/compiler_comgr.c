@@ -38,27 +38,29 @@ enum {
 };
 
 /* name, return type, arguments, optional */
-#define COMGR_FUNCTION_MAP(XX)                                                          \
-    XX(get_version, void, (size_t *, size_t *), 0)                                      \
-    XX(status_string, int, (int, const char **), 0)                                     \
-    XX(create_data, int, (int, struct comgr_handle *), 0)                               \
-    XX(release_data, int, (struct comgr_handle), 0)                                     \
-    XX(set_data, int, (struct comgr_handle, size_t, const char *), 0)                   \
-    XX(set_data_name, int, (struct comgr_handle, const char *), 0)                      \
-    XX(get_data, int, (struct comgr_handle, size_t *, char *), 0)                       \
-    XX(create_data_set, int, (struct comgr_handle *), 0)                                \
-    XX(destroy_data_set, int, (struct comgr_handle), 0)                                 \
-    XX(data_set_add, int, (struct comgr_handle, struct comgr_handle), 0)                \
-    XX(action_data_count, int, (struct comgr_handle, int, size_t *), 0)                 \
-    XX(action_data_get_data, int, (struct comgr_handle, int, size_t, struct comgr_handle *), 0) \
-    XX(create_action_info, int, (struct comgr_handle *), 0)                             \
-    XX(destroy_action_info, int, (struct comgr_handle), 0)                              \
-    XX(action_info_set_isa_name, int, (struct comgr_handle, const char *), 0)           \
-    XX(action_info_set_language, int, (struct comgr_handle, int), 0)                    \
-    XX(action_info_set_option_list, int, (struct comgr_handle, const char **, size_t), 0) \
-    XX(action_info_set_logging, int, (struct comgr_handle, bool), 0)                    \
-    XX(do_action, int, (int, struct comgr_handle, struct comgr_handle, struct comgr_handle), 0) \
-    XX(action_info_set_vfs, int, (struct comgr_handle, bool), 1)                        \
+#define COMGR_FUNCTION_MAP(XX)                                                                 \
+    XX(get_version, void, (size_t *, size_t *), 0)                                             \
+    XX(status_string, int, (int, const char **), 0)                                            \
+    XX(create_data, int, (int, struct comgr_handle *), 0)                                      \
+    XX(release_data, int, (struct comgr_handle), 0)                                            \
+    XX(set_data, int, (struct comgr_handle, size_t, const char *), 0)                          \
+    XX(set_data_name, int, (struct comgr_handle, const char *), 0)                             \
+    XX(get_data, int, (struct comgr_handle, size_t *, char *), 0)                              \
+    XX(create_data_set, int, (struct comgr_handle *), 0)                                       \
+    XX(destroy_data_set, int, (struct comgr_handle), 0)                                        \
+    XX(data_set_add, int, (struct comgr_handle, struct comgr_handle), 0)                       \
+    XX(action_data_count, int, (struct comgr_handle, int, size_t *), 0)                        \
+    XX(action_data_get_data, int, (struct comgr_handle, int, size_t, struct comgr_handle *),   \
+       0)                                                                                      \
+    XX(create_action_info, int, (struct comgr_handle *), 0)                                    \
+    XX(destroy_action_info, int, (struct comgr_handle), 0)                                     \
+    XX(action_info_set_isa_name, int, (struct comgr_handle, const char *), 0)                  \
+    XX(action_info_set_language, int, (struct comgr_handle, int), 0)                           \
+    XX(action_info_set_option_list, int, (struct comgr_handle, const char **, size_t), 0)      \
+    XX(action_info_set_logging, int, (struct comgr_handle, bool), 0)                           \
+    XX(do_action, int, (int, struct comgr_handle, struct comgr_handle, struct comgr_handle),   \
+       0)                                                                                      \
+    XX(action_info_set_vfs, int, (struct comgr_handle, bool), 1)                               \
     XX(get_cache_identifier, int, (const char **), 1)
 
 struct comgr_api {
@@ -115,7 +117,8 @@ static mxg_status comgr_open(const struct compiler_config *config, const char *a
         return status_set(MXG_E_HOST_MEMORY, "out of host memory for the comgr provider");
     }
     comgr->mem = config->mem;
-    mxg_status status = compiler_library_open(config, argument, compiler_comgr_sonames, &handle);
+    mxg_status status =
+        compiler_library_open(config, argument, compiler_comgr_sonames, &handle);
     if (status == MXG_OK) {
         status = dynlib_resolve(handle, "libamd_comgr", comgr_symbols,
                                 sizeof comgr_symbols / sizeof comgr_symbols[0],
@@ -146,8 +149,8 @@ static mxg_status comgr_open(const struct compiler_config *config, const char *a
         comgr->api.get_cache_identifier(&cache_id) != COMGR_SUCCESS) {
         cache_id = NULL;
     }
-    snprintf(comgr->identity, sizeof comgr->identity, "comgr %zu.%zu %s%s%s", major, minor, closure,
-             cache_id != NULL ? " " : "", cache_id != NULL ? cache_id : "");
+    snprintf(comgr->identity, sizeof comgr->identity, "comgr %zu.%zu %s%s%s", major, minor,
+             closure, cache_id != NULL ? " " : "", cache_id != NULL ? cache_id : "");
     *self = comgr;
     return MXG_OK;
 }
@@ -183,7 +186,10 @@ static mxg_status add_source(struct comgr_job *job)
     return code == COMGR_SUCCESS ? MXG_OK : comgr_failed(job->comgr, code, call);
 }
 
-/* First data object of a kind, as an owned block with a terminator added; *data NULL if there is none. */
+/*
+ * First data object of a kind, as an owned block with a terminator added; *data
+ * NULL if there is none.
+ */
 static mxg_status take_data(const struct comgr *comgr, struct comgr_handle set, int kind,
                             char **data, size_t *size)
 {
@@ -225,8 +231,8 @@ static mxg_status take_data(const struct comgr *comgr, struct comgr_handle set, 
 }
 
 /* Make the action's description: isa, language, options. */
-static mxg_status describe_action(const struct comgr_job *job, const char **options, size_t count,
-                                  struct comgr_handle *info)
+static mxg_status describe_action(const struct comgr_job *job, const char **options,
+                                  size_t count, struct comgr_handle *info)
 {
     const struct comgr_api *api = &job->comgr->api;
     char isa[160];
@@ -259,7 +265,8 @@ static mxg_status describe_action(const struct comgr_job *job, const char **opti
 }
 
 static mxg_status run_action(const struct comgr_job *job, int kind, const char **options,
-                             size_t count, struct comgr_handle input, struct comgr_handle *output)
+                             size_t count, struct comgr_handle input,
+                             struct comgr_handle *output)
 {
     const struct comgr *comgr = job->comgr;
     struct comgr_handle info = { 0 };
@@ -307,9 +314,9 @@ static mxg_status compile_source(struct comgr_job *job)
 {
     const struct compile_request *request = job->request;
     size_t count = 0;
-    const char **options =
-        mem_zalloc(job->comgr->mem,
-                   NUM_COMGR_OPTIONS + NUM_UNCACHED_OPTIONS + request->num_options, sizeof *options);
+    const char **options = mem_zalloc(
+        job->comgr->mem, NUM_COMGR_OPTIONS + NUM_UNCACHED_OPTIONS + request->num_options,
+        sizeof *options);
     if (options == NULL) {
         return status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu compiler options",
                           request->num_options);

@@ -42,7 +42,8 @@ struct hiprtc_api {
 };
 
 static const struct dynlib_symbol hiprtc_symbols[] = {
-#define HIPRTC_SYMBOL(name, type, args) { "hiprtc" #name, offsetof(struct hiprtc_api, name), 0 },
+#define HIPRTC_SYMBOL(name, type, args)                                                        \
+    { "hiprtc" #name, offsetof(struct hiprtc_api, name), 0 },
     HIPRTC_FUNCTION_MAP(HIPRTC_SYMBOL)
 #undef HIPRTC_SYMBOL
 };
@@ -99,7 +100,8 @@ static mxg_status open_library(const struct compiler_config *config, const char 
 {
     void *handle = NULL;
     char path[COMPILER_PATH_SIZE], build_id[LIBFILE_BUILD_ID_SIZE], closure[256];
-    mxg_status status = compiler_library_open(config, argument, compiler_hiprtc_sonames, &handle);
+    mxg_status status =
+        compiler_library_open(config, argument, compiler_hiprtc_sonames, &handle);
     if (status == MXG_OK) {
         status = dynlib_resolve(handle, "libhiprtc", hiprtc_symbols,
                                 sizeof hiprtc_symbols / sizeof hiprtc_symbols[0],
@@ -177,7 +179,8 @@ static mxg_status run_compile(const struct hiprtc *rtc, const struct compile_req
     const char **options =
         count < INT32_MAX ? mem_zalloc(rtc->mem, count, sizeof *options) : NULL;
     if (options == NULL) {
-        return status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu compiler options", count);
+        return status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu compiler options",
+                          count);
     }
     options[0] = arch;
     memcpy(options + 1, hiprtc_options, sizeof hiprtc_options);
@@ -200,7 +203,8 @@ static mxg_status run_compile(const struct hiprtc *rtc, const struct compile_req
     return status;
 }
 
-static mxg_status take_code(const struct hiprtc *rtc, void *program, struct compile_result *result)
+static mxg_status take_code(const struct hiprtc *rtc, void *program,
+                            struct compile_result *result)
 {
     size_t size = 0;
     int code = rtc->api.GetCodeSize(program, &size);
@@ -211,7 +215,8 @@ static mxg_status take_code(const struct hiprtc *rtc, void *program, struct comp
     char *log = take_log(rtc, program);
     mxg_status status = MXG_OK;
     if (bytes == NULL || log == NULL) {
-        status = status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu bytes of code", size);
+        status =
+            status_set(MXG_E_HOST_MEMORY, "out of host memory for %zu bytes of code", size);
     } else {
         code = rtc->api.GetCode(program, bytes);
         status = code == HIPRTC_SUCCESS ? MXG_OK : hiprtc_failed(rtc, code, "GetCode");

@@ -21,8 +21,9 @@ static bool is_set(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
-mxg_status compiler_library_open(const struct compiler_config *config, const char *explicit_path,
-                                 const char *const *sonames, void **handle)
+mxg_status compiler_library_open(const struct compiler_config *config,
+                                 const char *explicit_path, const char *const *sonames,
+                                 void **handle)
 {
     char paths[NUM_FOLDERS * NAMES_MAX][COMPILER_PATH_SIZE];
     const char *names[NUM_FOLDERS * NAMES_MAX + NAMES_MAX + 1];
@@ -32,10 +33,11 @@ mxg_status compiler_library_open(const struct compiler_config *config, const cha
     } else {
         for (size_t f = 0; is_set(config->rocm_path) && f < NUM_FOLDERS; f++) {
             for (size_t i = 0; sonames[i] != NULL && i < NAMES_MAX; i++) {
-                int n = snprintf(paths[num_paths], sizeof paths[0], "%s/%s/%s", config->rocm_path,
-                                 lib_folders[f], sonames[i]);
+                int n = snprintf(paths[num_paths], sizeof paths[0], "%s/%s/%s",
+                                 config->rocm_path, lib_folders[f], sonames[i]);
                 /* Only files that are there: the error text must stay readable. */
-                if (n > 0 && (size_t)n < sizeof paths[0] && access(paths[num_paths], F_OK) == 0) {
+                if (n > 0 && (size_t)n < sizeof paths[0] &&
+                    access(paths[num_paths], F_OK) == 0) {
                     names[count++] = paths[num_paths++];
                 }
             }
@@ -53,7 +55,8 @@ bool compiler_library_find(const struct compiler_config *config, const char *con
 {
     for (size_t f = 0; is_set(config->rocm_path) && f < NUM_FOLDERS; f++) {
         for (size_t i = 0; sonames[i] != NULL; i++) {
-            int n = snprintf(path, size, "%s/%s/%s", config->rocm_path, lib_folders[f], sonames[i]);
+            int n =
+                snprintf(path, size, "%s/%s/%s", config->rocm_path, lib_folders[f], sonames[i]);
             if (n > 0 && (size_t)n < size && access(path, R_OK) == 0) {
                 return true;
             }

@@ -18,8 +18,9 @@ extern const char *const compiler_hiprtc_sonames[];
  * dlopen a library: `explicit_path` alone if it is set, else the folders of
  * config->rocm_path, then the plain sonames.  E_NO_COMPILER names all that was tried.
  */
-mxg_status compiler_library_open(const struct compiler_config *config, const char *explicit_path,
-                                 const char *const *sonames, void **handle);
+mxg_status compiler_library_open(const struct compiler_config *config,
+                                 const char *explicit_path, const char *const *sonames,
+                                 void **handle);
 
 /* The file in config->rocm_path's folders, without loading it; false if there is none. */
 bool compiler_library_find(const struct compiler_config *config, const char *const *sonames,

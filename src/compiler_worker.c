@@ -37,7 +37,8 @@ struct worker {
     char program[COMPILER_PATH_SIZE];
     char library[COMPILER_PATH_SIZE]; /* "" = the helper looks for it */
     struct rocm_prefix prefix;        /* loader "" = started directly */
-    char closure[2][768];             /* what the helper's identity must hold; "" = nothing known */
+    /* what the helper's identity must hold; "" = nothing known */
+    char closure[2][768];
     char identity[2048];              /* fixed at open; a cache key field */
     pthread_mutex_t lock;             /* held for a whole exchange: requests queue here */
     struct worker_process process;    /* Guarded by lock. */
@@ -62,16 +63,20 @@ static mxg_status find_program(const struct compiler_config *config, struct work
     const char *path =
         is_set(config->worker_path) ? config->worker_path : MXG_LIBEXECDIR "/mxgemm-cc";
     if (!copy_path(worker->program, path)) {
-        return status_set(MXG_E_NO_COMPILER, "the helper's path \"%.64s...\" is too long", path);
+        return status_set(MXG_E_NO_COMPILER, "the helper's path \"%.64s...\" is too long",
+                          path);
     }
     if (access(path, X_OK) != 0) {
-        return status_set(MXG_E_NO_COMPILER, "the helper program \"%s\" is not there or not executable",
-                          path);
+        return status_set(MXG_E_NO_COMPILER,
+                          "the helper program \"%s\" is not there or not executable", path);
     }
     return MXG_OK;
 }
 
-/* From the prefix if one is set and usable, else from the installed ROCm, else wherever the helper finds it. */
+/*
+ * From the prefix if one is set and usable, else from the installed ROCm, else
+ * wherever the helper finds it.
+ */
 static mxg_status find_library(const struct compiler_config *config, struct worker *worker)
 {
     const bool is_comgr = strcmp(worker->kind, "comgr") == 0;
@@ -81,8 +86,9 @@ static mxg_status find_library(const struct compiler_config *config, struct work
         if (status == MXG_OK) {
             const char *path = is_comgr ? worker->prefix.comgr : worker->prefix.hiprtc;
             if (access(worker->prefix.loader, X_OK) != 0) {
-                status = status_set(MXG_E_NO_COMPILER, "the ROCm prefix's loader \"%s\" is missing",
-                                    worker->prefix.loader);
+                status =
+                    status_set(MXG_E_NO_COMPILER, "the ROCm prefix's loader \"%s\" is missing",
+                               worker->prefix.loader);
             } else if (!is_set(path) || access(path, R_OK) != 0) {
                 status = status_set(MXG_E_NO_COMPILER, "the ROCm prefix \"%s\" has no %s",
                                     config->rocm_prefix, worker->kind);
@@ -143,9 +149,10 @@ static mxg_status worker_lost(struct worker *worker, enum wire_status why, const
         return status_set(MXG_E_HOST_MEMORY, "out of host memory %s", when);
     }
     if (why == WIRE_TIMEOUT) {
-        return status_set(MXG_E_WORKER,
-                          "the compiler's helper process was killed %s: no answer within %llu ms",
-                          when, (unsigned long long)worker->timeout_ms);
+        return status_set(
+            MXG_E_WORKER,
+            "the compiler's helper process was killed %s: no answer within %llu ms", when,
+            (unsigned long long)worker->timeout_ms);
     }
     return status_set(MXG_E_WORKER, "the compiler's helper process failed %s: %s (%s)", when,
                       wire_status_text(why), how);
@@ -225,8 +232,9 @@ static mxg_status start_helper(struct worker *worker)
     atomic_fetch_add(&worker->starts, 1);
     uint8_t *payload = NULL;
     size_t size = 0;
-    enum wire_status received = wire_receive(worker->process.fd, worker->mem, WIRE_HELLO, &payload,
-                                             &size, wire_deadline(worker->timeout_ms));
+    enum wire_status received =
+        wire_receive(worker->process.fd, worker->mem, WIRE_HELLO, &payload, &size,
+                     wire_deadline(worker->timeout_ms));
     if (received != WIRE_OK) {
         return worker_lost(worker, received, "at its start");
     }
@@ -343,14 +351,15 @@ static mxg_status worker_compile(void *self, const struct compile_request *reque
     char crash[1600] = "";
     memset(result, 0, sizeof *result);
     if (request->source_size > WIRE_MAX_PAYLOAD / 2) {
-        return status_set(MXG_E_COMPILE, "the source of \"%s\" has %zu bytes, over the limit of %llu",
-                          request->name, request->source_size,
-                          (unsigned long long)WIRE_MAX_PAYLOAD / 2);
+        return status_set(
+            MXG_E_COMPILE, "the source of \"%s\" has %zu bytes, over the limit of %llu",
+            request->name, request->source_size, (unsigned long long)WIRE_MAX_PAYLOAD / 2);
     }
     write_request(&writer, request);
     if (writer.failed) {
         wire_writer_free(&writer);
-        return status_set(MXG_E_HOST_MEMORY, "out of host memory for the request to the helper");
+        return status_set(MXG_E_HOST_MEMORY,
+                          "out of host memory for the request to the helper");
     }
     pthread_mutex_lock(&worker->lock);
     mxg_status status =
@@ -424,5 +433,6 @@ static uint64_t worker_restarts(const void *self)
 }
 
 const struct compiler_ops compiler_worker_ops = {
-    "worker", false, worker_open, worker_identity, worker_compile, worker_restarts, worker_close,
+    "worker",       false,           worker_open,  worker_identity,
+    worker_compile, worker_restarts, worker_close,
 };

@@ -56,11 +56,13 @@ mxg_status dynlib_open(const char *const *names, mxg_status failure, void **hand
         snprintf(head, sizeof head, "%s%s", named ? "" : names[i], named ? "" : ": ");
         text_append(tried, sizeof tried, head, why);
     }
-    return status_set(failure, "no library opens: %s", tried[0] != '\0' ? tried : "no name to try");
+    return status_set(failure, "no library opens: %s",
+                      tried[0] != '\0' ? tried : "no name to try");
 }
 
-mxg_status dynlib_resolve(void *handle, const char *library, const struct dynlib_symbol *symbols,
-                          size_t count, mxg_status failure, void *table)
+mxg_status dynlib_resolve(void *handle, const char *library,
+                          const struct dynlib_symbol *symbols, size_t count, mxg_status failure,
+                          void *table)
 {
     char missing[2048] = "";
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +174,8 @@ static void read_object(const struct dl_phdr_info *info, struct object *object)
     }
     if (object->soname[0] == '\0') {
         const char *slash = strrchr(object->path, '/');
-        copy_text(object->soname, sizeof object->soname, slash != NULL ? slash + 1 : object->path);
+        copy_text(object->soname, sizeof object->soname,
+                  slash != NULL ? slash + 1 : object->path);
     }
 }
 
@@ -222,8 +225,8 @@ static bool append_object(const struct object *object, char *text, size_t size)
 {
     struct stat st;
     bool has_file = object->build_id[0] == '\0' && stat(object->path, &st) == 0;
-    return libfile_append_identity(object->soname, object->build_id, has_file ? &st : NULL, text,
-                                   size);
+    return libfile_append_identity(object->soname, object->build_id, has_file ? &st : NULL,
+                                   text, size);
 }
 
 bool dynlib_closure(const void *symbol, char *text, size_t size)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening shared libraries by a list of names, and resolving a table of symbols, every missing one named. */
+/*
+ * Opening shared libraries by a list of names, and resolving a table of symbols,
+ * every missing one named.
+ */
 #ifndef MXG_DYNLIB_H
 #define MXG_DYNLIB_H
 
@@ -24,8 +27,9 @@ mxg_status dynlib_open(const char *const *names, mxg_status failure, void **hand
                        const char **opened);
 
 /* Fill `table` from `handle`; `failure` with every missing required name in the detail text. */
-mxg_status dynlib_resolve(void *handle, const char *library, const struct dynlib_symbol *symbols,
-                          size_t count, mxg_status failure, void *table);
+mxg_status dynlib_resolve(void *handle, const char *library,
+                          const struct dynlib_symbol *symbols, size_t count, mxg_status failure,
+                          void *table);
 
 /* NULL is a no-op. */
 void dynlib_close(void *handle);

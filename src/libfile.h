@@ -31,7 +31,10 @@ bool libfile_contains(const char *path, const char *text);
 /* Find a GNU build-id note; hex (LIBFILE_BUILD_ID_SIZE bytes) becomes "" if there is none. */
 void libfile_build_id_of_notes(const uint8_t *notes, size_t size, char *hex);
 
-/* Append ",soname=id"; st serves a library without a build-id, NULL = none known.  false if it does not fit. */
+/*
+ * Append ",soname=id"; st serves a library without a build-id, NULL = none
+ * known.  false if it does not fit.
+ */
 bool libfile_append_identity(const char *soname, const char *build_id, const struct stat *st,
                              char *text, size_t size);
 

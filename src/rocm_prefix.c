@@ -21,8 +21,10 @@ struct conf_key {
 };
 
 #define CONF_KEY(member, is_path, required)                                                    \
-    { #member, offsetof(struct rocm_prefix, member), sizeof(((struct rocm_prefix *)0)->member), \
-      is_path, required }
+    {                                                                                          \
+#member, offsetof(struct rocm_prefix, member),                                         \
+            sizeof(((struct rocm_prefix *)0)->member), is_path, required                       \
+    }
 
 static const struct conf_key conf_keys[] = {
     CONF_KEY(version, false, true),      CONF_KEY(loader, true, true),
@@ -31,7 +33,10 @@ static const struct conf_key conf_keys[] = {
 };
 #define NUM_KEYS (sizeof conf_keys / sizeof conf_keys[0])
 
-/* Copy a value, putting the folder in front of each relative path.  false if it does not fit. */
+/*
+ * Copy a value, putting the folder in front of each relative path.  false if it
+ * does not fit.
+ */
 static bool copy_value(const struct conf_key *key, const char *dir, const char *value, char *to)
 {
     if (!key->is_path) {
@@ -75,11 +80,13 @@ mxg_status rocm_prefix_read(const char *dir, struct rocm_prefix *prefix)
     char path[ROCM_PREFIX_PATH_SIZE], line[LINE_SIZE];
     memset(prefix, 0, sizeof *prefix);
     if (dir[0] != '/') {
-        return status_set(MXG_E_NO_COMPILER, "the ROCm prefix \"%s\" is not an absolute path", dir);
+        return status_set(MXG_E_NO_COMPILER, "the ROCm prefix \"%s\" is not an absolute path",
+                          dir);
     }
     int n = snprintf(path, sizeof path, "%s/%s", dir, CONF_NAME);
     if (n < 0 || (size_t)n >= sizeof path) {
-        return status_set(MXG_E_NO_COMPILER, "the ROCm prefix \"%.64s...\" is too long a path", dir);
+        return status_set(MXG_E_NO_COMPILER, "the ROCm prefix \"%.64s...\" is too long a path",
+                          dir);
     }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
@@ -89,8 +96,8 @@ mxg_status rocm_prefix_read(const char *dir, struct rocm_prefix *prefix)
     mxg_status status = MXG_OK;
     while (status == MXG_OK && fgets(line, sizeof line, file) != NULL) {
         if ((strchr(line, '\n') == NULL && !feof(file)) || !read_line(line, dir, prefix)) {
-            status = status_set(MXG_E_NO_COMPILER, "%s: the line \"%.64s...\" is too long", path,
-                                line);
+            status = status_set(MXG_E_NO_COMPILER, "%s: the line \"%.64s...\" is too long",
+                                path, line);
         }
     }
     fclose(file);

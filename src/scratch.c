@@ -44,7 +44,8 @@ static void empty_folder(int fd, int depth)
         if (unlinkat(dirfd(folder), name, 0) == 0 || depth >= DEPTH_MAX) {
             continue;
         }
-        int inner = openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int inner =
+            openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (inner >= 0) {
             empty_folder(inner, depth + 1);
             unlinkat(dirfd(folder), name, AT_REMOVEDIR);

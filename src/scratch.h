@@ -12,7 +12,10 @@
 /* Tells the helper which folder it may remove; TMPDIR alone may be anybody's. */
 #define SCRATCH_VARIABLE "MXG_WORKER_TMPDIR"
 
-/* Make a folder of mode 0700 below TMPDIR or /tmp; path becomes "" and false is returned if that fails. */
+/*
+ * Make a folder of mode 0700 below TMPDIR or /tmp; path becomes "" and false is
+ * returned if that fails.
+ */
 bool scratch_make(char *path, size_t size);
 
 /* Remove the folder and all below it, following no link.  "" is a no-op. */

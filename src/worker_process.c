@@ -57,11 +57,15 @@ static int open_capture(void)
 /* Loader hooks of the host are not for the helper, which may run on another C library. */
 static bool is_passed_on(const char *variable)
 {
-    return strncmp(variable, "LD_PRELOAD=", 11) != 0 && strncmp(variable, "LD_AUDIT=", 9) != 0 &&
+    return strncmp(variable, "LD_PRELOAD=", 11) != 0 &&
+           strncmp(variable, "LD_AUDIT=", 9) != 0 &&
            strncmp(variable, SCRATCH_VARIABLE "=", sizeof SCRATCH_VARIABLE) != 0;
 }
 
-/* The helper's environment: the host's, or next to nothing in a setuid program; then `extra` if not empty. */
+/*
+ * The helper's environment: the host's, or next to nothing in a setuid program;
+ * then `extra` if not empty.
+ */
 static char **make_environment(const struct mem *mem, char *extra)
 {
     static char path[] = "PATH=/usr/bin:/bin";
@@ -170,7 +174,8 @@ mxg_status worker_process_start(const struct mem *mem, char *const *argv,
         error = errno;
     } else {
         pair[1] = move_up(pair[1]);
-        error = pair[1] < 0 ? errno : spawn(argv, env, pair[1], process->capture, &process->pid);
+        error =
+            pair[1] < 0 ? errno : spawn(argv, env, pair[1], process->capture, &process->pid);
     }
     mem_free(mem, env);
     if (pair[1] >= 0) {
@@ -246,7 +251,10 @@ static bool try_reap(const struct worker_process *process, siginfo_t *info)
                      ? waitid((idtype_t)P_PIDFD, (id_t)process->pidfd, info, WEXITED | WNOHANG)
                      : waitid(P_PID, (id_t)process->pid, info, WEXITED | WNOHANG);
     } while (result != 0 && errno == EINTR);
-    /* ECHILD: the host ignores SIGCHLD or reaps all its children; then nothing is left to reap. */
+    /*
+     * ECHILD: the host ignores SIGCHLD or reaps all its children; then nothing
+     * is left to reap.
+     */
     return result != 0 || info->si_pid != 0;
 }
 

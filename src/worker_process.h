@@ -34,9 +34,9 @@ void worker_process_forget_output(const struct worker_process *process);
 
 /*
  * End it (it gets `grace_ms` to end by itself, then SIGKILL), reap it, remove
- * its temporary files, close everything.  `how` becomes "exit code 4" or "signal 11 (SIGSEGV)", with the
- * last lines that it printed; NULL if nobody asks.  In a forked child only
- * descriptors are closed.
+ * its temporary files, close everything.  `how` becomes "exit code 4" or "signal 11 (SIGSEGV)",
+ * with the last lines that it printed; NULL if nobody asks.  In a forked child only descriptors
+ * are closed.
  */
 void worker_process_end(struct worker_process *process, int grace_ms, char *how, size_t size);
 

@@ -62,7 +62,10 @@ struct wire_reader {
 uint32_t wire_get_u32(struct wire_reader *reader);
 /* Borrowed from the payload; not terminated. */
 const uint8_t *wire_get_block(struct wire_reader *reader, size_t *size);
-/* An owned, terminated copy; NULL when out of memory or the field is malformed (then `failed`). */
+/*
+ * An owned, terminated copy; NULL when out of memory or the field is malformed
+ * (then `failed`).
+ */
 char *wire_get_text(struct wire_reader *reader, const struct mem *mem);
 /* Every byte was read and nothing failed. */
 bool wire_reader_done(const struct wire_reader *reader);

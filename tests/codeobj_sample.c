@@ -148,8 +148,12 @@ size_t sample_write(const struct sample_change *change, uint8_t *out)
         .e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
         .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2,
     };
-    const Elf64_Phdr ph = { .p_type = PT_NOTE, .p_flags = PF_R, .p_offset = note,
-                            .p_filesz = note_end - note, .p_memsz = note_end - note, .p_align = 4 };
+    const Elf64_Phdr ph = { .p_type = PT_NOTE,
+                            .p_flags = PF_R,
+                            .p_offset = note,
+                            .p_filesz = note_end - note,
+                            .p_memsz = note_end - note,
+                            .p_align = 4 };
     memcpy(out, &eh, sizeof eh);
     memcpy(out + sizeof eh, &ph, sizeof ph);
     put(&s, sections, sizeof sections);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A small code object written by the test itself, so that the reader is tested without a compiler. */
+/*
+ * A small code object written by the test itself, so that the reader is tested
+ * without a compiler.
+ */
 #ifndef MXG_CODEOBJ_SAMPLE_H
 #define MXG_CODEOBJ_SAMPLE_H
 

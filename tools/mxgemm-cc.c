@@ -102,8 +102,8 @@ static bool read_request(const uint8_t *payload, size_t size, struct request *re
     request->source = wire_get_text(&reader, &mem_default);
     *source_size = reader.failed ? 0 : reader.at - before - sizeof(uint64_t);
     uint32_t count = wire_get_u32(&reader);
-    if (reader.failed || count > OPTIONS_MAX || request->name == NULL || request->arch == NULL ||
-        request->source == NULL) {
+    if (reader.failed || count > OPTIONS_MAX || request->name == NULL ||
+        request->arch == NULL || request->source == NULL) {
         return false;
     }
     request->options = mem_zalloc(&mem_default, count, sizeof *request->options);
@@ -181,19 +181,24 @@ static enum wire_status say_hello(mxg_status opened, const char *identity)
 int main(int argc, char **argv)
 {
     static const struct log quiet = { 0, NULL, NULL };
-    static const struct compiler_ops *const rows[] = { &compiler_comgr_ops, &compiler_hiprtc_ops };
+    static const struct compiler_ops *const rows[] = { &compiler_comgr_ops,
+                                                       &compiler_hiprtc_ops };
     const struct compiler_ops *ops = NULL;
     for (size_t i = 0; argc >= 2 && i < sizeof rows / sizeof rows[0]; i++) {
         ops = strcmp(argv[1], rows[i]->name) == 0 ? rows[i] : ops;
     }
     struct stat st;
     if (ops == NULL || argc > 3 || fstat(WIRE_FD, &st) != 0 || !S_ISSOCK(st.st_mode)) {
-        fprintf(stderr, "mxgemm-cc is the compiler process of libmxgemm, which starts it; "
-                        "usage: mxgemm-cc comgr|hiprtc [LIBRARY], with a socket on descriptor 3\n");
+        fprintf(stderr,
+                "mxgemm-cc is the compiler process of libmxgemm, which starts it; "
+                "usage: mxgemm-cc comgr|hiprtc [LIBRARY], with a socket on descriptor 3\n");
         return 2;
     }
     close_inherited();
-    /* The library's own cache verifies its entries; comgr's does not, and is off unless asked for. */
+    /*
+     * The library's own cache verifies its entries; comgr's does not, and is off
+     * unless asked for.
+     */
     setenv("AMD_COMGR_CACHE", "0", 0);
     const char *folder = secure_getenv(SCRATCH_VARIABLE);
     if (folder != NULL && strlen(folder) < sizeof scratch) {
@@ -209,7 +214,8 @@ int main(int argc, char **argv)
     };
     void *provider = NULL;
     mxg_status opened = ops->open(&config, argc == 3 ? argv[2] : NULL, &provider);
-    enum wire_status status = say_hello(opened, opened == MXG_OK ? ops->identity(provider) : "");
+    enum wire_status status =
+        say_hello(opened, opened == MXG_OK ? ops->identity(provider) : "");
     while (opened == MXG_OK && status == WIRE_OK) {
         status = serve(ops, provider);
     }

@@ -27,7 +27,10 @@ extern const size_t setup_num_options;
 
 struct compile_request setup_request(const char *source, const char *arch);
 
-/* Open, compile, close.  false if the provider does not open; a failed compile fails the test. */
+/*
+ * Open, compile, close.  false if the provider does not open; a failed compile
+ * fails the test.
+ */
 bool setup_compile(const char *choice, const char *source, const char *arch,
                    struct compile_result *result);
 

@@ -72,7 +72,8 @@ static void misbehave(long start)
 {
     static const unsigned char huge[16] = { 'M', 'X', 'C', '1', 3, 0, 0, 0,
                                             0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-    static const unsigned char cut[16] = { 'M', 'X', 'C', '1', 3, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0 };
+    static const unsigned char cut[16] = { 'M', 'X', 'C', '1', 3, 0, 0, 0,
+                                           100, 0,   0,   0,   0, 0, 0, 0 };
     if (is_mode("crash") || (is_mode("crash-once") && start == 1)) {
         crash();
     } else if (is_mode("exit-3")) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The code object reader: right figures from a good object, a clean error from every damaged one. */
+/*
+ * The code object reader: right figures from a good object, a clean error from
+ * every damaged one.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +96,9 @@ END_TEST
 /* Every 4- and 8-byte header field set to values that overflow sums and products. */
 START_TEST(test_codeobj_extreme_header_fields_are_errors_or_read)
 {
-    static const uint64_t values[] = { 0, 1, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 63,
-                                       UINT64_C(1) << 63 };
+    static const uint64_t values[] = {
+        0, 1, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 63, UINT64_C(1) << 63
+    };
     struct codeobj_kernel k;
     uint8_t kept[8];
     size_t size = sample_write(NULL, sample), errors = 0;
@@ -116,14 +120,16 @@ static void expect_error(const struct sample_change *change, const char *text)
     size_t size = sample_write(change, sample);
     ck_assert_int_eq(read_exact(sample, size, &k), MXG_E_CODE_OBJECT);
     codeobj_read(sample, size, &k);
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 START_TEST(test_codeobj_metadata_errors_name_the_key)
 {
-    static const char *const required[] = { ".vgpr_count", ".sgpr_count",
-                                            ".group_segment_fixed_size", ".kernarg_segment_size",
+    static const char *const required[] = { ".vgpr_count",
+                                            ".sgpr_count",
+                                            ".group_segment_fixed_size",
+                                            ".kernarg_segment_size",
                                             ".private_segment_fixed_size",
                                             ".max_flat_workgroup_size" };
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
@@ -206,7 +212,8 @@ START_TEST(test_codeobj_real_object_survives_damage)
     ck_assert_uint_eq(k.vgpr_spills + k.sgpr_spills + k.scratch_bytes, 0);
     ck_assert_uint_ge(k.vgprs, 1);
     ck_assert_uint_ge(k.kernarg_bytes, 12);
-    ck_assert_int_eq(codeobj_check_arch(code, result.code_size, "gfx950:sramecc+:xnack-"), MXG_OK);
+    ck_assert_int_eq(codeobj_check_arch(code, result.code_size, "gfx950:sramecc+:xnack-"),
+                     MXG_OK);
     ck_assert_int_eq(codeobj_check_arch(code, result.code_size, "gfx950:sramecc+:xnack+"),
                      MXG_E_CODE_OBJECT);
     for (size_t n = 0; n < result.code_size; n++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing a provider, the prefix's description, identities.  Needs no ROCm: test_providers does. */
+/*
+ * Choosing a provider, the prefix's description, identities.  Needs no ROCm:
+ * test_providers does.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +57,8 @@ static void expect_open_error(const struct compiler_config *config, mxg_status e
     mxg_status status = compiler_open(config, &compiler);
     ck_assert_msg(status == expected, "%s: %s", mxg_status_name(status), mxg_last_error());
     ck_assert_ptr_null(compiler);
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 static struct compiler *open_good(const struct compiler_config *config)
@@ -97,7 +100,10 @@ START_TEST(test_compiler_worker_rows_have_full_names)
 }
 END_TEST
 
-/* On a machine whose system folders hold ROCm, auto takes comgr: the log must say what and why either way. */
+/*
+ * On a machine whose system folders hold ROCm, auto takes comgr: the log must
+ * say what and why either way.
+ */
 START_TEST(test_compiler_auto_logs_what_it_took)
 {
     static const char *const choices[] = { "auto", "", NULL };
@@ -134,7 +140,8 @@ END_TEST
 
 START_TEST(test_compiler_arch_with_other_characters_is_refused)
 {
-    static const char *const wrong[] = { "", "gfx950 -o /tmp/x", "gfx950;rm", "gfx950\n", "GFX950" };
+    static const char *const wrong[] = { "", "gfx950 -o /tmp/x", "gfx950;rm", "gfx950\n",
+                                         "GFX950" };
     struct compiler_config config = bare_config("worker");
     struct compiler *c = open_good(&config);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -160,8 +167,9 @@ static void expect_identity(bool same, const char *base)
 
 START_TEST(test_compiler_identity_covers_variables_that_change_code)
 {
-    static const char *const covered[] = { "AMD_COMGR_SOMETHING_NEW", "HIPRTC_COMPILE_OPTIONS_APPEND",
-                                           "LLVM_PATH", "AMD_COMGR_DRIVER_OPTIONS_APPEND" };
+    static const char *const covered[] = { "AMD_COMGR_SOMETHING_NEW",
+                                           "HIPRTC_COMPILE_OPTIONS_APPEND", "LLVM_PATH",
+                                           "AMD_COMGR_DRIVER_OPTIONS_APPEND" };
     static const char *const harmless[] = { "AMD_COMGR_CACHE", "AMD_COMGR_CACHE_DIR",
                                             "AMD_COMGR_EMIT_VERBOSE_LOGS", "UNRELATED",
                                             "XAMD_COMGR_SOMETHING" };
@@ -212,9 +220,11 @@ START_TEST(test_prefix_paths_are_made_absolute)
 {
     struct rocm_prefix p;
     char expected[256];
-    write_conf("# a comment\nversion=7.2.4\r\nloader=usr/lib/ld.so\nlibrary_path=usr/lib:/abs/lib:lib2\n"
-               "comgr=usr/lib/libamd_comgr.so.3\nfuture_key=whatever\nno equals sign here\n"
-               "amdhip=/elsewhere/libamdhip64.so.7");
+    write_conf(
+        "# a "
+        "comment\nversion=7.2.4\r\nloader=usr/lib/ld.so\nlibrary_path=usr/lib:/abs/lib:lib2\n"
+        "comgr=usr/lib/libamd_comgr.so.3\nfuture_key=whatever\nno equals sign here\n"
+        "amdhip=/elsewhere/libamdhip64.so.7");
     ck_assert_msg(rocm_prefix_read(folder, &p) == MXG_OK, "%s", mxg_last_error());
     ck_assert_str_eq(p.version, "7.2.4");
     snprintf(expected, sizeof expected, "%s/usr/lib/ld.so", folder);
@@ -232,8 +242,8 @@ static void expect_prefix_error(const char *dir, const char *text)
 {
     struct rocm_prefix p;
     ck_assert_int_eq(rocm_prefix_read(dir, &p), MXG_E_NO_COMPILER);
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 START_TEST(test_prefix_errors_name_file_and_key)

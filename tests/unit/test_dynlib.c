@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening libraries, resolving symbols, and telling a library's build from memory and from its file. */
+/*
+ * Opening libraries, resolving symbols, and telling a library's build from
+ * memory and from its file.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -25,8 +28,8 @@ struct math_table {
 
 static void expect_text(const char *text)
 {
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 START_TEST(test_dynlib_open_names_all_that_was_tried)
@@ -72,7 +75,8 @@ START_TEST(test_dynlib_open_tells_of_too_little_static_tls)
     const char *const names[] = { path, NULL };
     const char *top = getenv("abs_top_builddir");
     void *handle;
-    snprintf(path, sizeof path, "%s/tests/unit/.libs/libstatic_tls.so", top != NULL ? top : ".");
+    snprintf(path, sizeof path, "%s/tests/unit/.libs/libstatic_tls.so",
+             top != NULL ? top : ".");
     ck_assert_int_eq(dynlib_open(names, MXG_E_NO_COMPILER, &handle, NULL), MXG_E_NO_COMPILER);
     ck_assert_ptr_null(handle);
     expect_text("static TLS");
@@ -139,10 +143,13 @@ END_TEST
 
 START_TEST(test_libfile_build_id_notes_are_bounded)
 {
-    /* name size 4, descriptor size 5, type 3, "GNU", 5 bytes and padding; another note before it */
+    /*
+     * name size 4, descriptor size 5, type 3, "GNU", 5 bytes and padding;
+     * another note before it
+     */
     static const uint8_t notes[] = {
-        4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0, 9, 9, 9, 9,
-        4, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0x01, 0xff, 0x10, 0x7e, 0, 0, 0,
+        4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0,   0,   'G', 'N', 'U',  0,    9,    9,    9,    9, 4, 0,
+        0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,   0xab, 0x01, 0xff, 0x10, 0x7e, 0, 0, 0,
     };
     uint8_t damaged[sizeof notes];
     char hex[LIBFILE_BUILD_ID_SIZE];

@@ -30,7 +30,8 @@
 
 #define ARCH "gfx950:sramecc+:xnack-"
 
-static const char *const all_providers[] = { "comgr", "hiprtc", "worker:comgr", "worker:hiprtc" };
+static const char *const all_providers[] = { "comgr", "hiprtc", "worker:comgr",
+                                             "worker:hiprtc" };
 #define NUM_PROVIDERS (sizeof all_providers / sizeof all_providers[0])
 
 /* Compilers that open here, opened; NULL where one does not. */
@@ -48,8 +49,12 @@ static void open_all(void)
     for (size_t i = 0; i < (in_prefix() ? NUM_PROVIDERS - 1 : NUM_PROVIDERS); i++) {
         struct compiler_config config = setup_config(all_providers[i]);
         mxg_status status = compiler_open(&config, &compilers[i]);
-        /* The workers are why this program runs at all; under the prefix's loader all must open. */
-        ck_assert_msg(status == MXG_OK || (status == MXG_E_NO_COMPILER && i < 2 && !in_prefix()),
+        /*
+         * The workers are why this program runs at all; under the prefix's
+         * loader all must open.
+         */
+        ck_assert_msg(status == MXG_OK ||
+                          (status == MXG_E_NO_COMPILER && i < 2 && !in_prefix()),
                       "%s: %s", all_providers[i], mxg_last_error());
     }
 }
@@ -112,7 +117,8 @@ START_TEST(test_providers_make_the_same_text)
 {
     const struct compile_request requests[] = {
         setup_request(setup_kernel_small, ARCH),
-        setup_request(setup_kernel_small, "gfx950"), /* loads whatever the device's features are */
+        /* loads whatever the device's features are */
+        setup_request(setup_kernel_small, "gfx950"),
         setup_request(setup_kernel_large, ARCH),
     };
     open_all();
@@ -144,8 +150,8 @@ START_TEST(test_providers_make_the_same_text_of_our_kernels)
     static const struct gemm_shape shapes[] = {
         { 4, 2880, 512, MXG_TYPE_BF16, MXG_TYPE_BF16, MXG_LAYOUT_SHUFFLED, MXG_LAYOUT_SHUFFLED,
           MXG_VARIANT_FUSED },
-        { 256, 3072, 1536, MXG_TYPE_BF16, MXG_TYPE_BF16, MXG_LAYOUT_SHUFFLED, MXG_LAYOUT_SHUFFLED,
-          MXG_VARIANT_PREQUANT },
+        { 256, 3072, 1536, MXG_TYPE_BF16, MXG_TYPE_BF16, MXG_LAYOUT_SHUFFLED,
+          MXG_LAYOUT_SHUFFLED, MXG_VARIANT_PREQUANT },
         { 33, 100, 416, MXG_TYPE_MXFP4, MXG_TYPE_F32, MXG_LAYOUT_SHUFFLED, MXG_LAYOUT_SHUFFLED,
           MXG_VARIANT_QUANTIZED },
     };
@@ -153,7 +159,8 @@ START_TEST(test_providers_make_the_same_text_of_our_kernels)
     open_all();
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         struct select_plan plan;
-        ck_assert_msg(select_choose(&device, &shapes[s], &plan) == MXG_OK, "%s", mxg_last_error());
+        ck_assert_msg(select_choose(&device, &shapes[s], &plan) == MXG_OK, "%s",
+                      mxg_last_error());
         for (uint32_t i = 0; i < plan.num_kernels; i++) {
             char *source, name[64];
             struct compile_request request = { .arch = ARCH };
@@ -193,8 +200,8 @@ END_TEST
 
 /* ------------------------------------------------------------------ errors */
 
-static void expect_compile_error(struct compiler *compiler, const struct compile_request *request,
-                                 const char *text)
+static void expect_compile_error(struct compiler *compiler,
+                                 const struct compile_request *request, const char *text)
 {
     struct compile_result result;
     mxg_status status = compiler_compile(compiler, request, &result);
@@ -226,7 +233,8 @@ START_TEST(test_providers_report_the_compilers_log)
         expect_compile_error(compilers[i], &request, "undefined");
         request = setup_request(setup_kernel_small, "gfx9999");
         expect_compile_error(compilers[i], &request, "gfx9999");
-        request = setup_request("", ARCH); /* hiprtc refuses it, comgr makes an object without kernels */
+        /* hiprtc refuses it, comgr makes an object without kernels */
+        request = setup_request("", ARCH);
         struct codeobj_kernel kernel;
         if (compiler_compile(compilers[i], &request, &result) == MXG_OK) {
             ck_assert_int_eq(codeobj_read(result.code, result.code_size, &kernel),
@@ -398,7 +406,8 @@ static size_t count_scratch(const char *folder)
     DIR *dir = opendir(folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        count += strncmp(e->d_name, "mxgemm-cc-", 10) == 0 || strncmp(e->d_name, "comgr-", 6) == 0;
+        count +=
+            strncmp(e->d_name, "mxgemm-cc-", 10) == 0 || strncmp(e->d_name, "comgr-", 6) == 0;
     }
     closedir(dir);
     return count;
@@ -411,7 +420,8 @@ START_TEST(test_helper_has_no_descriptor_of_the_host)
     ck_assert_int_ge(inherited, 3);
     int high = fcntl(inherited, F_DUPFD, 200);
     struct compiler *c = open_worker();
-    ck_assert_int_eq(only_child(getpid()), 0); /* not started before it is needed, if files tell who it is */
+    /* not started before it is needed, if files tell who it is */
+    ck_assert_int_eq(only_child(getpid()), 0);
     compile_small(c);
     long child = only_child(getpid());
     ck_assert_int_gt(child, 0);
@@ -455,8 +465,12 @@ START_TEST(test_helper_ends_with_its_host)
     ck_assert_uint_eq(count_scratch(folder), 1);
     kill(-host, SIGKILL);
     waitpid(host, NULL, 0);
-    /* It is no child of ours, so its end is seen by its number; another 10 s would be a failure. */
-    for (int i = 0; i < 1000 && (kill((pid_t)helper, 0) == 0 || count_scratch(folder) > 0); i++) {
+    /*
+     * It is no child of ours, so its end is seen by its number; another 10 s
+     * would be a failure.
+     */
+    for (int i = 0; i < 1000 && (kill((pid_t)helper, 0) == 0 || count_scratch(folder) > 0);
+         i++) {
         char path[64], state = 'R';
         snprintf(path, sizeof path, "/proc/%ld/stat", helper);
         FILE *file = fopen(path, "r");
@@ -543,8 +557,8 @@ START_TEST(test_comgr_every_failed_allocation_is_reported)
         if (status == MXG_E_NO_COMPILER && !in_prefix()) {
             return;
         }
-        ck_assert_msg(fired ? status == MXG_E_HOST_MEMORY : status == MXG_OK, "n = %ld: %s: %s", n,
-                      mxg_status_name(status), mxg_last_error());
+        ck_assert_msg(fired ? status == MXG_E_HOST_MEMORY : status == MXG_OK, "n = %ld: %s: %s",
+                      n, mxg_status_name(status), mxg_last_error());
         compile_result_free(&mem_default, &result);
         compiler_close(c);
     }
@@ -583,7 +597,10 @@ static void damage_files(const char *folder)
     closedir(dir);
 }
 
-/* comgr's own cache is on and its entries are damaged: comgr in this process must not serve them. */
+/*
+ * comgr's own cache is on and its entries are damaged: comgr in this process
+ * must not serve them.
+ */
 START_TEST(test_comgr_own_cache_is_not_used)
 {
     char folder[] = "/tmp/mxg-test-cache-XXXXXX", command[128];
@@ -600,7 +617,8 @@ START_TEST(test_comgr_own_cache_is_not_used)
         compile_good(c, &request, &two);
         ck_assert_uint_eq(one.code_size, two.code_size);
         ck_assert(memcmp(one.code, two.code, one.code_size) == 0);
-        ck_assert_str_eq(getenv("AMD_COMGR_CACHE"), "1"); /* the host's environment is as it was */
+        /* the host's environment is as it was */
+        ck_assert_str_eq(getenv("AMD_COMGR_CACHE"), "1");
         compile_result_free(&mem_default, &one);
         compile_result_free(&mem_default, &two);
         compiler_close(c);

@@ -114,8 +114,8 @@ static void expect_failure(struct compiler *compiler, mxg_status expected, const
     ck_assert_msg(status == expected, "%s: %s", mxg_status_name(status), mxg_last_error());
     ck_assert_ptr_null(result.code);
     ck_assert_ptr_null(result.log);
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 static void expect_no_open(const char *mode, uint64_t timeout_ms, mxg_status expected,
@@ -126,8 +126,8 @@ static void expect_no_open(const char *mode, uint64_t timeout_ms, mxg_status exp
     mxg_status status = compiler_open(&config, &compiler);
     ck_assert_msg(status == expected, "%s: %s", mxg_status_name(status), mxg_last_error());
     ck_assert_ptr_null(compiler);
-    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  text);
+    ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), text);
 }
 
 static double seconds(void)
