@@ -137,6 +137,21 @@ static void check_vpending(struct sim_wave *w, const struct sim_dec *d, unsigned
     v->kind = SIM_PEND_NONE;
 }
 
+/*
+ * First register of a span.  In VGPR indexing mode VALU operands move by M0[7:0] where
+ * M0[15:12] says so (ISA text, table 27).
+ */
+static unsigned span_base(const struct sim_wave *w, const struct sim_dec *d,
+                          const struct sim_span *s)
+{
+    if (!(w->mode & GPR_IDX_EN) || !(d->inst.op->flags & SIM_F_VALU)) {
+        return s->first;
+    }
+    uint32_t m0 = w->sgpr[SIM_SGPR_M0];
+    unsigned slot = s->role >= 8 ? 3 : s->role;
+    return slot < 4 && (m0 >> (12 + slot) & 1) ? s->first + (m0 & 255) : s->first;
+}
+
 /* Lanes of source span s that the instruction reads. */
 static uint64_t lanes_read(const struct sim_wave *w, const struct sim_dec *d, uint64_t exec)
 {
@@ -176,8 +191,9 @@ static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struc
                         uint64_t lanes)
 {
     struct sim_check *c = w->check;
+    unsigned first = span_base(w, d, s);
     for (unsigned i = 0; i < s->count; i++) {
-        unsigned r = (s->first + i) & 511;
+        unsigned r = (first + i) & 511;
         struct sim_vstate *v = &c->v[r];
         if (v->kind) {
             check_vpending(w, d, r, false);
@@ -198,8 +214,9 @@ static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struc
 static void check_vwrite(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s)
 {
     struct sim_check *c = w->check;
+    unsigned first = span_base(w, d, s);
     for (unsigned i = 0; i < s->count; i++) {
-        unsigned r = (s->first + i) & 511;
+        unsigned r = (first + i) & 511;
         struct sim_vstate *v = &c->v[r];
         if (v->kind) {
             check_vpending(w, d, r, true);
@@ -276,15 +293,12 @@ void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
         if (d->vgpr_top > p->vgpr_limit || d->agpr_top > p->agpr_limit) {
             check_limits(w, d);
         }
-        /* Relative register indexing moves operands at run time; only plain ones are known. */
-        if (!(w->mode & GPR_IDX_EN)) {
-            uint64_t lanes = lanes_read(w, d, exec);
-            for (unsigned k = 0; k < d->vread_count; k++) {
-                check_vread(w, d, &d->vread[k], lanes);
-            }
-            for (unsigned k = 0; k < d->vwrite_count; k++) {
-                check_vwrite(w, d, &d->vwrite[k]);
-            }
+        uint64_t lanes = lanes_read(w, d, exec);
+        for (unsigned k = 0; k < d->vread_count; k++) {
+            check_vread(w, d, &d->vread[k], lanes);
+        }
+        for (unsigned k = 0; k < d->vwrite_count; k++) {
+            check_vwrite(w, d, &d->vwrite[k]);
         }
     }
     if (c->tick - c->exec_written < 5) {
@@ -293,10 +307,11 @@ void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
 }
 
 /* Lanes of a copy's result dword i that hold defined data. */
-static uint64_t copied_lanes(const struct sim_check *c, const struct sim_dec *d, unsigned i)
+static uint64_t copied_lanes(const struct sim_wave *w, const struct sim_dec *d, unsigned i)
 {
+    const struct sim_check *c = w->check;
     if (d->vread_count) {
-        unsigned r = (d->vread[0].first + i) & 511;
+        unsigned r = (span_base(w, d, &d->vread[0]) + i) & 511;
         return sim_check_defined(c, r, 15);
     }
     if (d->sread_count && d->sread[0].first + i < SIM_SGPR_COUNT) {
@@ -387,10 +402,11 @@ static void mark_vwrites(struct sim_wave *w, const struct sim_dec *d, uint64_t e
     }
     for (unsigned k = 0; k < d->vwrite_count; k++) {
         const struct sim_span *s = &d->vwrite[k];
+        unsigned first = span_base(w, d, s);
         for (unsigned i = 0; i < s->count; i++) {
-            unsigned r = (s->first + i) & 511;
+            unsigned r = (first + i) & 511;
             struct sim_vstate *v = &c->v[r];
-            uint64_t good = d->flags & SIM_DEC_COPY ? copied_lanes(c, d, i) : ~(uint64_t)0;
+            uint64_t good = d->flags & SIM_DEC_COPY ? copied_lanes(w, d, i) : ~(uint64_t)0;
             if (c->has_undefined && s->role == 8) {
                 good = ~c->undefined[i & 15];
             }
@@ -420,7 +436,7 @@ static void mark_reads(struct sim_check *c, const struct sim_dec *d)
     if (!is_xdl && !is_store) {
         return;
     }
-    unsigned role = is_xdl ? 2 : SIM_SRC_DATA;
+    unsigned role = is_xdl ? sim_hazard_srcc(d) : SIM_SRC_DATA;
     unsigned needs = is_xdl ? d->passes - 1u : 2;
     for (unsigned k = 0; k < d->vread_count; k++) {
         const struct sim_span *s = &d->vread[k];
@@ -478,7 +494,7 @@ void sim_check_after(struct sim_wave *w, const struct sim_dec *d, uint64_t exec_
     if (d->vread_count) {
         mark_reads(c, d);
     }
-    if (d->vwrite_count && !(w->mode & GPR_IDX_EN)) {
+    if (d->vwrite_count) {
         mark_vwrites(w, d, exec_before, kind, seq);
     }
     if (d->swrite_count) {

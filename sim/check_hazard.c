@@ -27,15 +27,15 @@ static unsigned matrix_to_read(unsigned writer, unsigned passes, bool is_memory)
         return passes == 2 ? 5 : passes + 4;
     case SIM_HAZ_SGEMM:
         return passes + 2;
-    default: /* the 4x4x4 form has 4 passes, 16x16x4 has 16 or 8 by table */
-        return passes <= 4 ? (is_memory ? 9 : 6) : (is_memory ? 18 : 19);
+    default: /* the 4x4x4 form has 8 passes, 16x16x4 has 16 */
+        return passes <= 8 ? (is_memory ? 9 : 6) : (is_memory ? 18 : 19);
     }
 }
 
 /* ... and overwritten by another instruction than a matrix one. */
 static unsigned matrix_to_write(unsigned writer, unsigned passes)
 {
-    return writer == SIM_HAZ_DGEMM && passes > 4 ? 11 : matrix_to_read(writer, passes, false);
+    return writer == SIM_HAZ_DGEMM && passes > 8 ? 11 : matrix_to_read(writer, passes, false);
 }
 
 /* ... to SrcC; exact: the same registers, first to last. */
@@ -56,8 +56,13 @@ static unsigned matrix_to_srcc(unsigned writer, unsigned passes, unsigned reader
         if (reader == SIM_HAZ_MFMA) {
             return 0;
         }
-        return passes <= 4 ? 4 : exact ? 0 : 17;
+        return passes <= 8 ? 4 : exact ? 0 : 17;
     }
+}
+
+unsigned sim_hazard_srcc(const struct sim_dec *d)
+{
+    return d->inst.op->flags & SIM_F_READS_DST ? 8 : 2;
 }
 
 unsigned sim_hazard_longest(unsigned writer, unsigned passes)
@@ -81,7 +86,7 @@ static unsigned read_needs(const struct sim_dec *d, const struct sim_span *s,
 {
     unsigned reader = d->hazard;
     if (is_matrix(v->writer)) {
-        if (is_matrix(reader) && s->role == 2) {
+        if (is_matrix(reader) && s->role == sim_hazard_srcc(d)) {
             return matrix_to_srcc(v->writer, v->passes, reader, is_exact(v, s, r));
         }
         bool is_memory = reader == SIM_HAZ_VMEM || reader == SIM_HAZ_DS;

@@ -204,7 +204,7 @@ static void find_flags(struct sim_dec *d)
     if (in->enc == SIM_ENC_FLAT && in->segment == SIM_SEG_FLAT) {
         d->flags |= SIM_DEC_FLAT;
     }
-    if ((d->flags & SIM_DEC_LDS_DIRECT) || ((op->flags & SIM_F_READS_M0) &&
+    if ((d->flags & SIM_DEC_LDS_DIRECT) || starts(name, "s_sendmsg") || ((op->flags & SIM_F_READS_M0) &&
                                             (in->enc != SIM_ENC_DS || strstr(name, "addtid")))) {
         d->flags |= SIM_DEC_READS_M0;
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Instructions one wave may run before the kernel counts as endless. */
-#define MAX_INSTS_DEFAULT 2000000000ull
+#define MAX_INSTS_DEFAULT 200000000ull
 #define SCRATCH_MAX (1u << 20)
 /* Bytes a lane for calls that the compiler could not bound (as the HIP runtime does). */
 #define DYNAMIC_STACK 16384u

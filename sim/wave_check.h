@@ -80,6 +80,9 @@ void sim_hazard_sread(struct sim_wave *w, const struct sim_dec *d, const struct 
                       unsigned r);
 void sim_hazard_exec(struct sim_wave *w, const struct sim_dec *d);
 
+/* Role of a matrix instruction's SrcC: SMFMAC accumulates into its destination. */
+unsigned sim_hazard_srcc(const struct sim_dec *d);
+
 /* The longest wait that any consumer of this writer needs. */
 unsigned sim_hazard_longest(unsigned writer, unsigned passes);
 
