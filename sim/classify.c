@@ -204,8 +204,9 @@ static void find_flags(struct sim_dec *d)
     if (in->enc == SIM_ENC_FLAT && in->segment == SIM_SEG_FLAT) {
         d->flags |= SIM_DEC_FLAT;
     }
-    if ((d->flags & SIM_DEC_LDS_DIRECT) || starts(name, "s_sendmsg") || ((op->flags & SIM_F_READS_M0) &&
-                                            (in->enc != SIM_ENC_DS || strstr(name, "addtid")))) {
+    bool has_m0 = (op->flags & SIM_F_READS_M0) &&
+                  (in->enc != SIM_ENC_DS || strstr(name, "addtid"));
+    if ((d->flags & SIM_DEC_LDS_DIRECT) || has_m0 || starts(name, "s_sendmsg")) {
         d->flags |= SIM_DEC_READS_M0;
     }
     if ((op->flags & SIM_F_VMEM) && (op->flags & SIM_F_STORE) &&
