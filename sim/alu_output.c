@@ -7,7 +7,8 @@
 #include "alu_fetch.h"
 
 /* omod works only with output denormals off and IEEE mode off (ISA text, 6.2.2). */
-static unsigned active_omod(const struct sim_wave *w, const struct sim_inst *in, unsigned denorm)
+static unsigned active_omod(const struct sim_wave *w, const struct sim_inst *in,
+                            unsigned denorm)
 {
     return (denorm & 2) == 0 && (w->mode & SIM_MODE_IEEE) == 0 ? in->omod : 0;
 }

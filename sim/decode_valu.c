@@ -14,7 +14,6 @@ struct vfields {
     unsigned mask_dst; /* scalar register code of a k operand */
     unsigned mask_src; /* scalar register code of an m operand */
     unsigned literal_at; /* index of the literal word, 0 = none allowed */
-    bool acc_cd;
 };
 
 static bool dec_src(struct decode *d, struct sim_opnd *o, unsigned code, const struct token *t,
@@ -54,8 +53,7 @@ static bool dec_operands(struct decode *d, const struct vfields *f)
         bool ok;
         switch (t.letter) {
         case 'D':
-            ok = dec_vgpr(d, &in->dst[dst++], f->acc_cd ? SIM_OPND_AGPR : SIM_OPND_VGPR, f->vdst,
-                          t.number);
+            ok = dec_vgpr(d, &in->dst[dst++], SIM_OPND_VGPR, f->vdst, t.number);
             break;
         case 'G':
             ok = dec_vgpr(d, &in->dst[dst++], SIM_OPND_AGPR, f->vdst, t.number);
@@ -69,16 +67,18 @@ static bool dec_operands(struct decode *d, const struct vfields *f)
             ok = dec_sgpr(d, &in->dst[dst++], f->mask_dst, 2);
             break;
         case 'm':
-            ok = f->mask_src < 128 ? dec_sgpr(d, &in->src[src++], f->mask_src, 2)
-                                   : dec_refuse(d, "mask operand must be a scalar register pair");
+            ok = f->mask_src < 128
+                     ? dec_sgpr(d, &in->src[src++], f->mask_src, 2)
+                     : dec_refuse(d, "mask operand must be a scalar register pair");
             break;
         case 'K':
             ok = dec_k(d, &in->src[src++], f->literal_at);
             break;
         case 'g':
-            ok = f->src[field] >= 256
-                     ? dec_vgpr(d, &in->src[src++], SIM_OPND_AGPR, f->src[field] - 256, t.number)
-                     : dec_refuse(d, "operand must be a vector register");
+            ok = f->src[field] < 256
+                     ? dec_refuse(d, "operand must be a vector register")
+                     : dec_vgpr(d, &in->src[src], SIM_OPND_AGPR, f->src[field] - 256, t.number);
+            src++;
             field++;
             break;
         default:

@@ -119,7 +119,8 @@ CMP_INT(v_cmp_i64, sim_v64, uint64_t, int64_t)
 CMP_INT(v_cmp_u64, sim_v64, uint64_t, uint64_t)
 
 /* Bit number of a value's class in the mask of V_CMP_CLASS. */
-static unsigned value_class(bool negative, bool nan, bool quiet, bool inf, bool zero, bool normal)
+static unsigned value_class(bool negative, bool nan, bool quiet, bool inf, bool zero,
+                            bool normal)
 {
     if (nan) {
         return quiet ? 1 : 0;

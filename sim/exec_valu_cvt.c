@@ -19,8 +19,10 @@ static inline uint32_t to_i32(double x)
     if (isnan(x)) {
         return 0;
     }
-    const int32_t v = x <= -2147483648.0 ? INT32_MIN : x >= 2147483647.0 ? INT32_MAX : (int32_t)x;
-    return (uint32_t)v;
+    if (x <= -2147483648.0) {
+        return 0x80000000;
+    }
+    return x >= 2147483647.0 ? 0x7fffffff : (uint32_t)(int32_t)x;
 }
 
 static inline uint32_t clamp_int(double x, double lo, double hi)

@@ -8,7 +8,9 @@
  * scales a huge denominator up where only down can help.  The functions here
  * keep the text's cases and make the three steps fit: V_DIV_FMAS multiplies by
  * 2^64 where the estimate is above 1 and by 2^-64 where it is below (2^128 for
- * f64).  With that the macro yields the correctly rounded quotient.
+ * f64).  Likewise V_DIV_FIXUP's overflow case tests the denominator for infinity,
+ * which its earlier cases have ruled out; it can only mean the estimate.  With
+ * that the macro yields the correctly rounded quotient.
  */
 #include "alu_float.h"
 #include "exec_valu.h"
@@ -24,7 +26,7 @@ struct div_format {
 static const struct div_format div_f32 = { 96, -126, 23 - 127, 64 };
 static const struct div_format div_f64 = { 768, -1022, 53 - 1023, 128 };
 
-/* Unbiased exponent field: that of the smallest normal for denormals, past the range for inf. */
+/* Unbiased exponent field: one below the normal range for denormals, one past it for inf. */
 static int exponent_of(double x, const struct div_format *f)
 {
     if (!isfinite(x)) {
@@ -155,6 +157,53 @@ EXEC_FN(v_div_fmas_f32)
     sim_vstoref32(w, in, d);
 }
 
+/* Sign of a * b + c - r where r is that sum rounded to nearest: what the rounding lost. */
+static int lost_sign(double a, double b, double c, double r)
+{
+    const double p = a * b;
+    const double pe = fma(a, b, -p);
+    const double s = p + c;
+    const double t = s - p;
+    const double se = (p - (s - t)) + (c - t);
+    const double lost = (s - r) + (se + pe);
+    return (lost > 0) - (lost < 0);
+}
+
+/*
+ * (a * b + c) * 2^-128 with one rounding.  Where the result is normal the
+ * scaling is exact; a subnormal result drops bits of the sum, and what the sum
+ * itself lost decides ties.
+ */
+static uint64_t scaled_down(uint64_t a, uint64_t b, uint64_t c, unsigned round)
+{
+    const uint64_t sum = sim_f64_fma(a, b, c, 0);
+    const uint64_t sign = sum & 1ull << 63;
+    const int biased = (int)(sum >> 52 & 0x7ff) - 128;
+    if (sim_f64_is_nan(sum) || (sum & INT64_MAX) == 0x7ff0000000000000ull || biased > 0) {
+        return sim_f64_mul(sim_f64_fma(a, b, c, round), sim_f64_bits(0x1p-128), round);
+    }
+    const int drop = 1 - biased < 60 ? 1 - biased : 60;
+    const uint64_t m = (sum & 0xfffffffffffffull) | ((sum >> 52 & 0x7ff) != 0 ? 1ull << 52 : 0);
+    const uint64_t rest = m & ((1ull << drop) - 1);
+    const uint64_t half = 1ull << (drop - 1);
+    int lost = lost_sign(sim_f64_from_bits(a), sim_f64_from_bits(b), sim_f64_from_bits(c),
+                         sim_f64_from_bits(sum));
+    lost = sign != 0 ? -lost : lost; /* by magnitude */
+    uint64_t q = m >> drop;
+    if (rest == 0 && lost < 0) {
+        q--; /* truncation of a magnitude just below q */
+        return sign | (q + (round == 0 || (round == 1 && sign == 0) || (round == 2 && sign != 0)));
+    }
+    const bool inexact = rest != 0 || lost != 0;
+    const bool above = rest > half || (rest == half && lost > 0);
+    const bool tie = rest == half && lost == 0;
+    const bool away = round == 0   ? above || (tie && (q & 1) != 0)
+                      : round == 1 ? inexact && sign == 0
+                      : round == 2 ? inexact && sign != 0
+                                   : false;
+    return sign | (q + away);
+}
+
 EXEC_FN(v_div_fmas_f64)
 {
     uint64_t a[SIM_LANES], b[SIM_LANES], c[SIM_LANES], d[SIM_LANES];
@@ -172,7 +221,8 @@ EXEC_FN(v_div_fmas_f64)
         d[l] = sim_f64_fma(a[l], b[l], c[l], round);
         if ((vcc >> l & 1) != 0) {
             const bool up = (c[l] >> 52 & 0x7ff) > 1023;
-            d[l] = sim_f64_mul(d[l], sim_f64_bits(up ? 0x1p128 : 0x1p-128), round);
+            d[l] = up ? sim_f64_mul(d[l], sim_f64_bits(0x1p128), round)
+                      : scaled_down(a[l], b[l], c[l], round);
         }
     }
     sim_vstoref64(w, in, d);
@@ -197,7 +247,13 @@ static bool special_quotient(double num, double den, double *special)
     return false;
 }
 
-/* Magnitude bits of a quotient far below the range: zero, or the smallest where rounding says. */
+/* True where an overflowing quotient rounds to infinity rather than to the largest number. */
+static bool overflow_is_inf(bool negative, unsigned round)
+{
+    return round == 0 || (round == 1 && !negative) || (round == 2 && negative);
+}
+
+/* Magnitude bits of a quotient far below the range: zero, or one where rounding says so. */
 static uint32_t underflow_bits(bool negative, unsigned round)
 {
     return (round == 1 && !negative) || (round == 2 && negative);
@@ -220,6 +276,8 @@ EXEC_FN(v_div_fixup_f32)
             d[l] = isnan(special) ? SIM_F32_NAN_OUT : sim_f32_bits((float)special);
         } else if ((int)(num[l] >> 23 & 0xff) - (int)(den[l] >> 23 & 0xff) < -150) {
             d[l] = sign | underflow_bits(sign != 0, sim_round32(w));
+        } else if ((q[l] & 0x7f800000) == 0x7f800000) {
+            d[l] = sign | (0x7f800000 - !overflow_is_inf(sign != 0, sim_round32(w)));
         } else {
             d[l] = sign | (q[l] & 0x7fffffff);
         }
@@ -244,6 +302,8 @@ EXEC_FN(v_div_fixup_f64)
             d[l] = isnan(special) ? SIM_F64_NAN_OUT : sim_f64_bits(special);
         } else if ((int)(num[l] >> 52 & 0x7ff) - (int)(den[l] >> 52 & 0x7ff) < -1075) {
             d[l] = sign | underflow_bits(sign != 0, sim_round64(w));
+        } else if ((q[l] & 0x7ff0000000000000ull) == 0x7ff0000000000000ull) {
+            d[l] = sign | (0x7ff0000000000000ull - !overflow_is_inf(sign != 0, sim_round64(w)));
         } else {
             d[l] = sign | (q[l] & INT64_MAX);
         }

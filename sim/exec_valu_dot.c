@@ -2,6 +2,7 @@
 /* Vector ALU: dot products of packed elements (ISA text, 12.7, 12.10). */
 #include "alu_float.h"
 #include "exec_valu.h"
+#include "optable.h"
 
 /*
  * Float dot products flush denormals and round to nearest even whatever MODE
@@ -58,6 +59,15 @@ static void dot_source(struct sim_wave *w, const struct sim_inst *in, unsigned i
     }
 }
 
+/* ISA text, section 6.2.1: "DOT instructions must not use SDWA or OPSEL". */
+static void check_op_sel(struct sim_wave *w, const struct sim_inst *in)
+{
+    const bool selects = sim_op_allows(in->op, 's');
+    if (in->enc == SIM_ENC_VOP3P && (in->opsel != 0 || (selects && in->opsel_hi != 7))) {
+        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "op_sel on a dot product");
+    }
+}
+
 static void dot2_float(struct sim_wave *w, const struct sim_inst *in, bool bf16,
                        bool accumulate)
 {
@@ -66,8 +76,9 @@ static void dot2_float(struct sim_wave *w, const struct sim_inst *in, bool bf16,
     dot_source(w, in, 1, b);
     const uint32_t *c = accumulate ? sim_vdst32(w, in) : sim_v32(w, in, 2, bc);
     const uint32_t flip = !accumulate && (in->neg & 4) != 0 ? 0x80000000 : 0;
-    if (!accumulate && ((in->abs | in->opsel) & 4) != 0) {
-        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "op_sel or neg_hi on a 32-bit addend");
+    check_op_sel(w, in);
+    if (!accumulate && (in->abs & 4) != 0) {
+        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "neg_hi on a 32-bit addend");
     }
     SIM_FOR_LANES(l) {
         d[l] = dot2(a[l], b[l], c[l] ^ flip, bf16, bf16 && !accumulate);
@@ -119,8 +130,9 @@ static void dot_ints(struct sim_wave *w, const struct sim_inst *in, unsigned bit
     const uint32_t *c = accumulate ? sim_vdst32(w, in) : sim_v32(w, in, 2, bc);
     const int64_t lo = sign ? INT32_MIN : 0;
     const int64_t hi = sign ? INT32_MAX : (int64_t)UINT32_MAX;
-    if ((!halves && (in->neg | in->abs) != 0) || ((in->neg | in->abs | in->opsel) & 4) != 0) {
-        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "neg or op_sel on an integer source");
+    check_op_sel(w, in);
+    if ((!halves && (in->neg | in->abs) != 0) || ((in->neg | in->abs) & 4) != 0) {
+        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "neg on an integer source");
     }
     SIM_FOR_LANES(l) {
         const int64_t acc = sign ? (int64_t)(int32_t)c[l] : (int64_t)c[l];

@@ -238,8 +238,9 @@ EXEC_FN(v_pack_b32_f16)
         sim_vpk16(w, in, 1, true, pb);                                                         \
         sim_vpk16(w, in, 2, true, pc);                                                         \
         SIM_FOR_LANES(l) {                                                                     \
-            const uint32_t lo = half_##name(pa[l] & 0xffff, pb[l] & 0xffff, pc[l] & 0xffff, m); \
-            const uint32_t hi = half_##name(pa[l] >> 16, pb[l] >> 16, pc[l] >> 16, m);         \
+            const uint32_t c = pc[l];                                                          \
+            const uint32_t lo = half_##name(pa[l] & 0xffff, pb[l] & 0xffff, c & 0xffff, m);    \
+            const uint32_t hi = half_##name(pa[l] >> 16, pb[l] >> 16, c >> 16, m);             \
             d[l] = sim_f16_output(w, in, lo) | sim_f16_output(w, in, hi) << 16;                \
         }                                                                                      \
         sim_vstore32(w, in, d);                                                                \

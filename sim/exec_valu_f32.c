@@ -147,7 +147,7 @@ EXEC_FN(v_fmac_f32)
     sim_vstoref32(w, in, d);
 }
 
-/* The literal is the second factor (fmamk) or the addend (fmaak): text order is operand order. */
+/* The literal is the second factor (fmamk) or the addend (fmaak), as in the text. */
 EXEC_FN(v_fmamk_f32)
 {
     sim_x_v_fma_f32(w, in);
@@ -305,7 +305,7 @@ static double sin_turns(double x, unsigned quarters)
         v = -cos(f);
         break;
     }
-    return v == 0 && (x != 0 || quarters != 0) ? 0.0 : v;
+    return v != 0 ? v : x == 0 && quarters == 0 ? x : 0.0;
 }
 
 UNARY(v_sin_f32, F(isinf(x) ? SIM_F32_NAN_OUT : sim_f32_round(sin_turns(x, 0), 0)))

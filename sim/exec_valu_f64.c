@@ -127,8 +127,9 @@ static uint64_t scale64(uint64_t a, int32_t n, unsigned round)
         return sim_f64_mul(sim_f64_bits(copysign(1e-300, m)), sim_f64_bits(1e-300), round);
     }
     /* 2^(want + 1000) m is exact and normal; one more product rounds once. */
-    const double big = ldexp(m, (int)(want < -1000 ? want + 1000 : want > 1000 ? want - 1000 : want));
-    const double last = want < -1000 ? 0x1p-1000 : want > 1000 ? 0x1p1000 : 1.0;
+    const int apart = want < -1000 ? -1000 : want > 1000 ? 1000 : 0;
+    const double big = ldexp(m, (int)want - apart);
+    const double last = ldexp(1.0, apart);
     return sim_f64_mul(sim_f64_bits(big), sim_f64_bits(last), round);
 }
 

@@ -5,7 +5,8 @@
 #include "exec_valu.h"
 
 /* The raw row of a vector source, whatever EXEC is. */
-static uint32_t lane_of(struct sim_wave *w, const struct sim_inst *in, unsigned i, unsigned lane)
+static uint32_t lane_of(struct sim_wave *w, const struct sim_inst *in, unsigned i,
+                        unsigned lane)
 {
     uint32_t buf[SIM_LANES];
     return sim_v32(w, in, i, buf)[lane];

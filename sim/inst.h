@@ -111,7 +111,7 @@ struct sim_inst {
     const struct sim_op *op;
     uint64_t pc;           /* byte offset from the start of the code segment image */
     uint8_t size;          /* bytes: 4, 8, 12 or 16 */
-    uint8_t enc;           /* enum sim_enc as met: VOP3 for the _e64 form of a VOP1/VOP2/VOPC row */
+    uint8_t enc;           /* enum sim_enc as met: VOP3 for the _e64 form of a VOP1 row */
     uint8_t neg;           /* bit i: negate source i (VOP3P: neg_lo) */
     uint8_t abs;           /* bit i: |source i| (VOP3P: neg_hi) */
     uint8_t clamp, omod;
@@ -122,7 +122,7 @@ struct sim_inst {
     uint8_t mem;           /* SIM_MEM_* */
     uint8_t has_dpp, has_sdwa;
     uint8_t bitop3;        /* truth table of v_bitop3 */
-    int32_t offset;        /* memory offset in bytes; DS: offset0 | offset1<<8 for two-address forms */
+    int32_t offset;        /* memory offset in bytes; DS with two: offset0 | offset1<<8 */
     int32_t imm;           /* SOPP/SOPK simm16, sign-extended; s_waitcnt raw */
     struct sim_dpp dpp;
     struct sim_sdwa sdwa;

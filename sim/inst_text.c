@@ -315,7 +315,7 @@ static void text_source(struct text *t, const struct sim_inst *in, unsigned i, u
     const struct sim_opnd *o = &in->src[i];
     /* LLVM writes neg(1) where -1 would read as another constant. */
     bool call = neg && !abs && o->kind == SIM_OPND_CONST;
-    text_add(t, "%s%s%s", neg ? (call ? "neg(" : "-") : "", abs ? "|" : "", sext ? "sext(" : "");
+    text_add(t, "%s%s%s", call ? "neg(" : neg ? "-" : "", abs ? "|" : "", sext ? "sext(" : "");
     text_opnd(t, o, type);
     text_add(t, "%s%s%s", sext ? ")" : "", abs ? "|" : "", call ? ")" : "");
 }

@@ -12,7 +12,8 @@
  * allows.  An operand is a letter and a type.
  *
  *   Types       i 32-bit integer or bits   f f32     h f16     w 16-bit integer
- *               b bf16   t 16-bit integer, constants as f16    H, W, Y   two f16, 16-bit integers, bf16
+ *               b bf16   t 16-bit integer, constants as f16
+ *               H, W, Y   two f16, 16-bit integers, bf16
  *               d f64    q, Q 64-bit bits or unsigned, signed    P two f32, 32-bit constants
  *               F two f32 in VGPRs         a number: that many dwords of registers
  *   Scalar      Sn destination, Rn the destination field read, s<type> source,
