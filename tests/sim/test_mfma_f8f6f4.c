@@ -331,7 +331,7 @@ END_TEST
 /* Scale bytes at the ends: subnormal and overflowing results, NaN from 0xFF with zeros. */
 START_TEST(test_mfma_scale_extremes)
 {
-    static const uint8_t edge[] = { 0, 1, 2, 60, 64, 126, 127, 128, 190, 253, 254, 255 };
+    static const uint8_t edge[] = { 0, 1, 2, 52, 60, 64, 126, 127, 128, 190, 253, 254, 255 };
     for (unsigned fmt = 0; fmt < 5; fmt++) {
         for (unsigned a = 0; a < sizeof edge; a++) {
             for (unsigned b = 0; b < sizeof edge; b++) {
@@ -347,6 +347,27 @@ START_TEST(test_mfma_scale_extremes)
                 run_and_compare(16);
             }
         }
+    }
+}
+END_TEST
+
+/*
+ * BF8 products 2^24 + 1 + 2^-32: a double cannot hold the sum, and the nearest
+ * double is a tie in f32.  The exact sum is above the tie.
+ */
+START_TEST(test_mfma_bf8_sum_rounds_once)
+{
+    for (int sign = 0; sign < 2; sign++) {
+        setup(16, BF8, BF8);
+        memset(wave.vgpr[8], 0, sizeof wave.vgpr[8] * 16);
+        for (unsigned lane = 0; lane < 16; lane++) {
+            wave.vgpr[8][lane] = 0x00013C6C;               /* 2^12, 1, 2^-16 */
+            wave.vgpr[16][lane] = sign ? 0x0081BCEC : 0x00013C6C;
+        }
+        inst.src[2] = konst(0);
+        inst.src[3].kind = inst.src[4].kind = SIM_OPND_NONE;
+        run_and_compare(16);
+        ck_assert(fabsf(f32(d_bits(16, 7, 7))) == 0x1p24f + 2);
     }
 }
 END_TEST
@@ -503,6 +524,7 @@ int main(void)
     tcase_add_loop_test(t, test_mfma_one_hot_layout, 0, 2);
     tcase_add_test(t, test_mfma_scale_byte_selection);
     tcase_add_test(t, test_mfma_scale_extremes);
+    tcase_add_test(t, test_mfma_bf8_sum_rounds_once);
     tcase_add_test(t, test_mfma_nan_scale_of_zero_elements);
     tcase_add_test(t, test_mfma_c_specials);
     tcase_add_test(t, test_mfma_register_files_and_overlap);
