@@ -13,15 +13,32 @@ static struct {
     atomic_long countdown;
     atomic_int error;
     atomic_long fired;
+    void (*action)(void *); /* NULL = fail; set while nothing is armed */
+    void *user;
 } fault;
+
+static void arm(enum dcache_fault_point point, long countdown)
+{
+    atomic_store(&fault.countdown, countdown);
+    atomic_store(&fault.fired, 0);
+    atomic_store(&fault.armed, (int)point + 1);
+}
 
 void dcache_fault_arm(enum dcache_fault_point point, long countdown, int error)
 {
     dcache_fault_disarm();
-    atomic_store(&fault.countdown, countdown);
+    fault.action = NULL;
     atomic_store(&fault.error, error);
-    atomic_store(&fault.fired, 0);
-    atomic_store(&fault.armed, (int)point + 1);
+    arm(point, countdown);
+}
+
+void dcache_fault_call(enum dcache_fault_point point, long countdown, void (*action)(void *),
+                       void *user)
+{
+    dcache_fault_disarm();
+    fault.action = action;
+    fault.user = user;
+    arm(point, countdown);
 }
 
 void dcache_fault_disarm(void)
@@ -48,6 +65,10 @@ bool dcache_fault_hit(enum dcache_fault_point point)
         atomic_store(&fault.armed, 0);
     }
     atomic_fetch_add(&fault.fired, 1);
+    if (fault.action != NULL) {
+        fault.action(fault.user);
+        return false;
+    }
     if (atomic_load(&fault.error) == DCACHE_FAULT_KILL) {
         (void)kill(getpid(), SIGKILL);
     }

@@ -36,6 +36,10 @@ enum dcache_fault_point {
 
 /* Make the hit after `countdown` further ones of `point` fail with errno `error`, once. */
 void dcache_fault_arm(enum dcache_fault_point point, long countdown, int error);
+/* At that hit call `action` instead, and go on: what another process might do at this moment.
+ */
+void dcache_fault_call(enum dcache_fault_point point, long countdown, void (*action)(void *),
+                       void *user);
 void dcache_fault_disarm(void);
 /* How often the armed point fired. */
 long dcache_fault_fired(void);

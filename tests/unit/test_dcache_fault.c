@@ -5,10 +5,12 @@
  * in which fault points are on.
  */
 #include "dcache_fault.h"
+#include "dcache_internal.h"
 #include "dcache_util.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,6 +359,103 @@ START_TEST(test_dcache_fault_file_system_without_locks)
 }
 END_TEST
 
+/* ----------------------------- what another process might do in between */
+
+struct intruder {
+    char path[PATH_MAX];
+    int fd;
+};
+
+/* The file goes, and another process makes it anew and locks it. */
+static void replace_and_lock(void *user)
+{
+    struct intruder *intruder = user;
+    struct flock lock;
+    memset(&lock, 0, sizeof(lock));
+    lock.l_type = F_WRLCK;
+    (void)unlink(intruder->path);
+    intruder->fd = open(intruder->path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_ge(intruder->fd, 0);
+    ck_assert_int_eq(fcntl(intruder->fd, F_OFD_SETLK, &lock), 0);
+}
+
+/* Between opening and locking, the holder releases and a third one takes the lock. */
+START_TEST(test_dcache_fault_lock_of_a_replaced_file_is_no_lock)
+{
+    struct intruder intruder = { "", -1 };
+    struct dcache_key key = util_key(1);
+    struct dcache_lock lock;
+    dcache *cache = util_open();
+    util_entry_path(1, ".lock", intruder.path);
+    dcache_fault_call(DCACHE_FAULT_LOCK, 0, replace_and_lock, &intruder);
+    ck_assert_int_eq(dcache_lock(cache, &key, 20, &lock), DCACHE_TIMEOUT);
+    ck_assert_int_eq(dcache_fault_fired(), 1);
+    ck_assert_int_eq(close(intruder.fd), 0);
+    ck_assert_int_eq(dcache_lock(cache, &key, 20, &lock), DCACHE_OK);
+    dcache_unlock(cache, &lock);
+    dcache_key_release(&key);
+    dcache_close(cache);
+}
+END_TEST
+
+/* The cleaner opens a dead process's file, which by then gives way to a live one's. */
+START_TEST(test_dcache_fault_cleaner_spares_a_replaced_file)
+{
+    struct intruder intruder = { "", -1 };
+    dcache *cache = util_open();
+    ck_assert_int_eq(util_store(cache, 1), DCACHE_OK);
+    util_entry_path(1, ".lock", intruder.path);
+    util_write_file(intruder.path, "", 0, 0600);
+    dcache_fault_call(DCACHE_FAULT_LOCK, 1, replace_and_lock, &intruder); /* 0: evict.lock */
+    ck_assert_int_eq(dcache_prune(cache, DCACHE_NO_BOUND, DCACHE_NO_BOUND, NULL), DCACHE_OK);
+    ck_assert_int_eq(dcache_fault_fired(), 1);
+    ck_assert_int_ge(intruder.fd, 0);
+    ck_assert_msg(util_exists(intruder.path), "a held lock file was removed");
+    ck_assert_uint_eq(util_stats(cache).stale_locks_removed, 0);
+    ck_assert_int_eq(close(intruder.fd), 0);
+    dcache_close(cache);
+}
+END_TEST
+
+/* What a cleaner does to a temp file that was made, but not locked yet. */
+static void clean(void *user)
+{
+    dcache_remove_stale(user);
+}
+
+START_TEST(test_dcache_fault_temp_file_taken_by_a_cleaner_is_made_again)
+{
+    dcache *cache = util_open();
+    dcache *cleaner = util_open();
+    dcache_fault_call(DCACHE_FAULT_LOCK, 0, clean, cleaner);
+    ck_assert_int_eq(util_store(cache, 1), DCACHE_OK);
+    ck_assert_int_eq(dcache_fault_fired(), 1);
+    ck_assert_uint_eq(util_stats(cleaner).stale_temps_removed, 1);
+    ck_assert_int_eq(util_load(cache, 1), DCACHE_OK);
+    ck_assert_uint_eq(util_count_files(util_folder, ".tmp"), 0);
+    dcache_close(cleaner);
+    dcache_close(cache);
+}
+END_TEST
+
+/* The tries of a wait are few: the 101st would be answered with an error. */
+START_TEST(test_dcache_fault_waiting_is_no_busy_loop)
+{
+    struct dcache_key key = util_key(1);
+    struct dcache_lock first;
+    struct dcache_lock second;
+    dcache *cache = util_open();
+    ck_assert_int_eq(dcache_lock(cache, &key, 0, &first), DCACHE_OK);
+    dcache_fault_arm(DCACHE_FAULT_LOCK, 100, ENOLCK);
+    ck_assert_int_eq(dcache_lock(cache, &key, 300, &second), DCACHE_TIMEOUT);
+    ck_assert_int_eq(dcache_fault_fired(), 0);
+    dcache_fault_disarm();
+    dcache_unlock(cache, &first);
+    dcache_key_release(&key);
+    dcache_close(cache);
+}
+END_TEST
+
 START_TEST(test_dcache_fault_setuid_ignores_the_environment)
 {
     const char *const folders[] = { util_root };
@@ -419,6 +518,10 @@ int main(void)
                         LENGTH(full_errors));
     tcase_add_test(tests, test_dcache_fault_failed_read_keeps_the_entry);
     tcase_add_test(tests, test_dcache_fault_file_system_without_locks);
+    tcase_add_test(tests, test_dcache_fault_lock_of_a_replaced_file_is_no_lock);
+    tcase_add_test(tests, test_dcache_fault_cleaner_spares_a_replaced_file);
+    tcase_add_test(tests, test_dcache_fault_temp_file_taken_by_a_cleaner_is_made_again);
+    tcase_add_test(tests, test_dcache_fault_waiting_is_no_busy_loop);
     tcase_add_test(tests, test_dcache_fault_setuid_ignores_the_environment);
     tcase_add_test(tests, test_dcache_fault_key_without_memory);
     suite_add_tcase(suite, tests);
