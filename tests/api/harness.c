@@ -100,6 +100,7 @@ const struct sim_controls *harness_sim(void)
         { "mxgsim_call_count", &controls.call_count },
         { "mxgsim_clear_faults", &controls.clear_faults },
         { "mxgsim_reset_device", &controls.reset_device },
+        { "mxgsim_shutdown", &controls.shutdown },
         { "mxgsim_reports_count", &controls.reports_count },
         { "mxgsim_report_text", &controls.report_text },
         { "mxgsim_report_kind", &controls.report_kind },

@@ -32,6 +32,7 @@ struct sim_controls {
     unsigned long (*call_count)(const char *name);
     void (*clear_faults)(void);
     int (*reset_device)(int device);
+    void (*shutdown)(void);
     size_t (*reports_count)(void);
     size_t (*report_text)(size_t i, char *buf, size_t size);
     const char *(*report_kind)(size_t i);
