@@ -76,8 +76,8 @@ static void print_spread(const char *name, const double *values, int count, cons
     double sorted[MAX_ROUNDS];
     memcpy(sorted, values, (size_t)count * sizeof *values);
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    printf("  %-28s %9.2f %9.2f %9.2f %s\n", name, sorted[0], sorted[count / 2], sorted[count - 1],
-           unit);
+    printf("  %-28s %9.2f %9.2f %9.2f %s\n", name, sorted[0], sorted[count / 2],
+           sorted[count - 1], unit);
 }
 
 static void print_way(const char *way, const struct figures *f, const struct figures *base,
@@ -117,7 +117,8 @@ int main(int argc, char **argv)
             }
         }
     }
-    printf("%" PRId64 " x %" PRId64 " x %" PRId64 ", %d rounds, all caches off: min, median, max\n",
+    printf("%" PRId64 " x %" PRId64 " x %" PRId64
+           ", %d rounds, all caches off: min, median, max\n",
            shape[0], shape[1], shape[2], rounds);
     if (!figures[0].is_there) {
         fprintf(stderr, "compile_paths: worker:comgr is not to be had: %s\n", mxg_last_error());

@@ -19,16 +19,16 @@
 
 /* The benchmark shapes of a public MXFP4 GEMM contest for MI355X. */
 static const int64_t default_shapes[][3] = {
-    { 4, 2880, 512 },    { 16, 2112, 7168 }, { 32, 4096, 512 },
-    { 32, 2880, 512 },   { 64, 7168, 2048 }, { 256, 3072, 1536 },
+    { 4, 2880, 512 },  { 16, 2112, 7168 }, { 32, 4096, 512 },
+    { 32, 2880, 512 }, { 64, 7168, 2048 }, { 256, 3072, 1536 },
 };
 
 struct options {
     int is_json;
-    const char *real;       /* folder of a real layer, or NULL */
+    const char *real;        /* folder of a real layer, or NULL */
     const char *child_cache; /* set: this is the fresh process */
     uint64_t seed;
-    int64_t m, n, k;        /* one shape, or 0 */
+    int64_t m, n, k; /* one shape, or 0 */
 };
 
 static void usage(FILE *out)
@@ -38,7 +38,8 @@ static void usage(FILE *out)
           "\n"
           "Without a shape: the six of a public contest.  --real takes a layer of a real\n"
           "model: DIR/weight.npy and DIR/activations.npy, as tools/export-layer writes them.\n"
-          "MXG_HIP_LIBRARY names the HIP runtime, MXG_ROCM_PREFIX the compilers.\n", out);
+          "MXG_HIP_LIBRARY names the HIP runtime, MXG_ROCM_PREFIX the compilers.\n",
+          out);
 }
 
 static int parse_number(const char *text, int64_t *out)
@@ -73,25 +74,38 @@ static int parse_positions(int argc, char **argv, struct options *o)
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option known[] = {
-        { "json", no_argument, NULL, 'j' },      { "real", required_argument, NULL, 'r' },
-        { "seed", required_argument, NULL, 's' }, { "help", no_argument, NULL, 'h' },
-        { "child-cache", required_argument, NULL, 'c' }, { NULL, 0, NULL, 0 },
+        { "json", no_argument, NULL, 'j' },
+        { "real", required_argument, NULL, 'r' },
+        { "seed", required_argument, NULL, 's' },
+        { "help", no_argument, NULL, 'h' },
+        { "child-cache", required_argument, NULL, 'c' },
+        { NULL, 0, NULL, 0 },
     };
     int64_t seed = 1;
     int c;
     memset(o, 0, sizeof *o);
     while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (c) {
-        case 'j': o->is_json = 1; break;
-        case 'r': o->real = optarg; break;
-        case 'c': o->child_cache = optarg; break;
-        case 'h': usage(stdout); return 1;
+        case 'j':
+            o->is_json = 1;
+            break;
+        case 'r':
+            o->real = optarg;
+            break;
+        case 'c':
+            o->child_cache = optarg;
+            break;
+        case 'h':
+            usage(stdout);
+            return 1;
         case 's':
             if (parse_number(optarg, &seed) != 0) {
                 return -1;
             }
             break;
-        default: usage(stderr); return -1;
+        default:
+            usage(stderr);
+            return -1;
         }
     }
     o->seed = (uint64_t)seed;
@@ -129,10 +143,18 @@ static int run_shape(const struct options *o, const int64_t shape[3], int is_fir
         snprintf(numbers[i], sizeof numbers[i], "%" PRId64, shape[i]);
     }
     snprintf(seed, sizeof seed, "%" PRIu64, o->seed);
-    char *generated[] = { self, (char *)"--child-cache", cache, (char *)"--seed", seed, numbers[0],
-                          numbers[1], numbers[2], NULL };
-    char *real[] = { self, (char *)"--child-cache", cache, (char *)"--real", (char *)o->real,
-                     o->m > 0 ? numbers[0] : NULL, NULL };
+    char *generated[] = { self,       (char *)"--child-cache",
+                          cache,      (char *)"--seed",
+                          seed,       numbers[0],
+                          numbers[1], numbers[2],
+                          NULL };
+    char *real[] = { self,
+                     (char *)"--child-cache",
+                     cache,
+                     (char *)"--real",
+                     (char *)o->real,
+                     o->m > 0 ? numbers[0] : NULL,
+                     NULL };
     int status = make_problem(o, shape, &p);
     if (status == 0) {
         status = measure_problem(&p, self, o->real != NULL ? real : generated, cache, &r);
@@ -164,8 +186,10 @@ static int show_device(const struct options *o)
     }
     const char *library = getenv("MXG_HIP_LIBRARY");
     if (library != NULL && strstr(library, "hipsim") != NULL) {
-        printf("The device is the gfx950 simulator (%s): results are those of the machine code,\n"
-               "device times are the simulator's own and NOT hardware times.\n", library);
+        printf(
+            "The device is the gfx950 simulator (%s): results are those of the machine code,\n"
+            "device times are the simulator's own and NOT hardware times.\n",
+            library);
     }
     show_table_head(stdout);
     return 0;
@@ -202,8 +226,11 @@ int main(int argc, char **argv)
     const size_t count = is_one ? 1 : sizeof default_shapes / sizeof default_shapes[0];
     int failures = 0;
     if (o.is_json) {
-        printf("{\"simulated\": %s, \"shapes\": [", getenv("MXG_HIP_LIBRARY") != NULL &&
-               strstr(getenv("MXG_HIP_LIBRARY"), "hipsim") != NULL ? "true" : "false");
+        printf("{\"simulated\": %s, \"shapes\": [",
+               getenv("MXG_HIP_LIBRARY") != NULL &&
+                       strstr(getenv("MXG_HIP_LIBRARY"), "hipsim") != NULL
+                   ? "true"
+                   : "false");
     }
     for (size_t i = 0; i < count; i++) {
         failures += run_shape(&o, shapes[i], i == 0) != 0;

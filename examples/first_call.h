@@ -18,9 +18,15 @@ struct problem {
     size_t b_bytes, b_scale_bytes; /* of the shuffled device buffers */
 };
 
-/* Activations with a transformer's statistics: unit normal, and few channels 20 to 60 times larger. */
+/*
+ * Activations with a transformer's statistics: unit normal, and few channels 20 to 60
+ * times larger.
+ */
 int problem_generate(struct problem *problem, int64_t m, int64_t n, int64_t k, uint64_t seed);
-/* A real layer: DIR/activations.npy [M,K] and DIR/weight.npy [N,K], float32.  `m` rows at most, 0 = all. */
+/*
+ * A real layer: DIR/activations.npy [M,K] and DIR/weight.npy [N,K], float32.  `m` rows at
+ * most, 0 = all.
+ */
 int problem_read(struct problem *problem, const char *dir, int64_t m);
 int problem_upload(struct problem *problem, mxg_context *context);
 void problem_release_device(struct problem *problem, mxg_context *context);

@@ -42,7 +42,8 @@ static int poison(const struct problem *p, mxg_context *context, uint16_t *c)
 {
     memset(c, 0xFF, (size_t)(p->m * p->n) * sizeof *c);
     return mxg_copy_to_device(context, p->dev_c, c, (size_t)(p->m * p->n) * sizeof *c) == MXG_OK
-               ? 0 : complain("mxg_copy_to_device");
+               ? 0
+               : complain("mxg_copy_to_device");
 }
 
 static int timed_call(const struct problem *p, mxg_context *context, void *stream, uint16_t *c,
@@ -137,7 +138,9 @@ static int parse_child(FILE *in, struct call_times *t)
         }
     }
     return fscanf(in, "%lf %lf %" SCNu64 " %" SCNu64 " %" SCNx64, &t->call_ms, &t->device_ms,
-                  &t->compiles, &t->disk_hits, &t->checksum) == 5 ? 0 : -1;
+                  &t->compiles, &t->disk_hits, &t->checksum) == 5
+               ? 0
+               : -1;
 }
 
 /* Start `self` again, which calls measure_child, and read its line. */
@@ -224,16 +227,17 @@ int measure_problem(struct problem *p, const char *self, char *const child_argum
         problem_arguments(p, &args);
         status = mxg_explain(s.context, &args, &r->plan) == MXG_OK &&
                          mxg_get_stats(s.context, &stats) == MXG_OK
-                     ? 0 : complain("mxg_explain");
+                     ? 0
+                     : complain("mxg_explain");
         memcpy(r->compiler, stats.compiler, sizeof r->compiler);
     }
     session_close(&s, p);
     if (status == 0) {
         status = run_child(self, child_arguments, &r->fresh);
     }
-    r->is_right = status == 0 && r->bad_elements == 0 && r->cold.compiles == r->plan.num_kernels &&
-                  r->fresh.compiles == 0 && r->fresh.disk_hits == r->plan.num_kernels &&
-                  r->hot.compiles == 0 && r->cold.checksum == r->hot.checksum &&
-                  r->cold.checksum == r->fresh.checksum;
+    r->is_right = status == 0 && r->bad_elements == 0 &&
+                  r->cold.compiles == r->plan.num_kernels && r->fresh.compiles == 0 &&
+                  r->fresh.disk_hits == r->plan.num_kernels && r->hot.compiles == 0 &&
+                  r->cold.checksum == r->hot.checksum && r->cold.checksum == r->fresh.checksum;
     return status;
 }

@@ -26,8 +26,9 @@ static int parse_header(const char *path, const char *header, int64_t *rows, int
         return refuse(path, "the data is not in C order");
     }
     const char *shape = strstr(header, "'shape': (");
-    if (shape == NULL || sscanf(shape, "'shape': (%" SCNd64 ", %" SCNd64 ")", rows, columns) != 2 ||
-        *rows < 1 || *columns < 1 || *rows > INT64_C(1) << 24 || *columns > INT64_C(1) << 24) {
+    if (shape == NULL ||
+        sscanf(shape, "'shape': (%" SCNd64 ", %" SCNd64 ")", rows, columns) != 2 || *rows < 1 ||
+        *columns < 1 || *rows > INT64_C(1) << 24 || *columns > INT64_C(1) << 24) {
         return refuse(path, "the shape is not two dimensions of 1 to 2^24");
     }
     return 0;

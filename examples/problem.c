@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One product with its data: generated or read, prepared by the library, copied to the device. */
+/*
+ * One product with its data: generated or read, prepared by the library, copied to the
+ * device.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,8 +114,10 @@ int problem_read(struct problem *p, const char *dir, int64_t m)
         status = npy_read_f32(path, &weight, &n, &weight_k);
     }
     if (status == 0 && weight_k != k) {
-        fprintf(stderr, "first_call: %s: the weight has %" PRId64 " inputs, the activations %" PRId64
-                "\n", dir, weight_k, k);
+        fprintf(stderr,
+                "first_call: %s: the weight has %" PRId64 " inputs, the activations %" PRId64
+                "\n",
+                dir, weight_k, k);
         status = -1;
     }
     if (status == 0) {
@@ -138,7 +143,8 @@ static int upload(mxg_context *context, size_t bytes, const void *data, void **p
         return complain("mxg_device_allocate");
     }
     return data == NULL || mxg_copy_to_device(context, *pointer, data, bytes) == MXG_OK
-               ? 0 : complain("mxg_copy_to_device");
+               ? 0
+               : complain("mxg_copy_to_device");
 }
 
 int problem_upload(struct problem *p, mxg_context *context)

@@ -6,15 +6,17 @@
 
 #include "first_call.h"
 
-static const char *const stage_names[MXG_STAGE_COUNT] = { "select", "source", "lookup",
-                                                          "compile", "load", "launch" };
+static const char *const stage_names[MXG_STAGE_COUNT] = { "select",  "source", "lookup",
+                                                          "compile", "load",   "launch" };
 static const char *const variant_names[] = { "auto", "fused", "prequant", "quantized" };
 
 void show_table_head(FILE *out)
 {
-    fprintf(out, "\nTimes are of the host, in milliseconds; on the simulator the last column is its own "
-                 "work,\nnot a hardware time.  error: worst |C - fp64| as a share of the bound that the "
-                 "header states.\n");
+    fprintf(
+        out,
+        "\nTimes are of the host, in milliseconds; on the simulator the last column is its own "
+        "work,\nnot a hardware time.  error: worst |C - fp64| as a share of the bound that the "
+        "header states.\n");
 }
 
 static void row(FILE *out, const char *name, const struct call_times *t)
@@ -41,17 +43,20 @@ void show_table_row(FILE *out, const struct problem *p, const struct measurement
     row(out, "hot call", &r->hot);
     for (uint32_t i = 0; i < r->plan.num_kernels; i++) {
         const mxg_kernel_info *k = &r->plan.kernels[i];
-        fprintf(out, "  %s: %u workgroups of %u, VGPRs %u (%u of them AGPRs), SGPRs %u, spills %u, "
-                     "LDS %u B, %u waves/CU, code %u B\n",
+        fprintf(out,
+                "  %s: %u workgroups of %u, VGPRs %u (%u of them AGPRs), SGPRs %u, spills %u, "
+                "LDS %u B, %u waves/CU, code %u B\n",
                 k->name, k->workgroups, k->threads, k->vgprs, k->agprs, k->sgprs,
                 k->vgpr_spills + k->sgpr_spills, k->lds_bytes, k->waves_per_cu, k->code_bytes);
     }
-    fprintf(out, "  error %.3f of the bound, mean %.2e; compiles: %" PRIu64 " first, %" PRIu64
-                 " fresh, %" PRIu64 " hot; bits %s\n",
+    fprintf(out,
+            "  error %.3f of the bound, mean %.2e; compiles: %" PRIu64 " first, %" PRIu64
+            " fresh, %" PRIu64 " hot; bits %s\n",
             r->worst_error, r->relative_error, r->cold.compiles, r->fresh.compiles,
             r->hot.compiles,
             r->cold.checksum == r->hot.checksum && r->cold.checksum == r->fresh.checksum
-                ? "identical in all three" : "DIFFER");
+                ? "identical in all three"
+                : "DIFFER");
 }
 
 static void json_text(FILE *out, const char *text)
@@ -75,8 +80,9 @@ static void json_times(FILE *out, const char *name, const struct call_times *t)
     for (int i = 0; i < MXG_STAGE_COUNT; i++) {
         fprintf(out, "\"%s_ms\": %.6f, ", stage_names[i], t->stage_ms[i]);
     }
-    fprintf(out, "\"call_ms\": %.6f, \"device_ms\": %.6f, \"compiles\": %" PRIu64
-                 ", \"disk_hits\": %" PRIu64 ", \"checksum\": \"%016" PRIx64 "\"}",
+    fprintf(out,
+            "\"call_ms\": %.6f, \"device_ms\": %.6f, \"compiles\": %" PRIu64
+            ", \"disk_hits\": %" PRIu64 ", \"checksum\": \"%016" PRIx64 "\"}",
             t->call_ms, t->device_ms, t->compiles, t->disk_hits, t->checksum);
 }
 
@@ -100,11 +106,13 @@ void show_json(FILE *out, const struct problem *p, const struct measurement *r, 
         const mxg_kernel_info *k = &r->plan.kernels[i];
         fprintf(out, "%s\n      {\"name\": ", i == 0 ? "" : ",");
         json_text(out, k->name);
-        fprintf(out, ", \"workgroups\": %u, \"threads\": %u, \"vgprs\": %u, \"agprs\": %u, "
-                     "\"sgprs\": %u, \"vgpr_spills\": %u, \"sgpr_spills\": %u, \"scratch_bytes\": %u, "
-                     "\"lds_bytes\": %u, \"waves_per_cu\": %u, \"code_bytes\": %u}",
-                k->workgroups, k->threads, k->vgprs, k->agprs, k->sgprs, k->vgpr_spills,
-                k->sgpr_spills, k->scratch_bytes, k->lds_bytes, k->waves_per_cu, k->code_bytes);
+        fprintf(
+            out,
+            ", \"workgroups\": %u, \"threads\": %u, \"vgprs\": %u, \"agprs\": %u, "
+            "\"sgprs\": %u, \"vgpr_spills\": %u, \"sgpr_spills\": %u, \"scratch_bytes\": %u, "
+            "\"lds_bytes\": %u, \"waves_per_cu\": %u, \"code_bytes\": %u}",
+            k->workgroups, k->threads, k->vgprs, k->agprs, k->sgprs, k->vgpr_spills,
+            k->sgpr_spills, k->scratch_bytes, k->lds_bytes, k->waves_per_cu, k->code_bytes);
     }
     fprintf(out, "]}");
 }

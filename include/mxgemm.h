@@ -106,7 +106,10 @@ typedef enum mxg_status {
 /* The library's version as MXG_VERSION.  Never fails. */
 MXG_API int mxg_version(void);
 
-/* "MXG_E_SHAPE" and its one-line text; "unknown status" texts for other values.  Static storage. */
+/*
+ * "MXG_E_SHAPE" and its one-line text; "unknown status" texts for other values.  Static
+ * storage.
+ */
 MXG_API const char *mxg_status_name(mxg_status status);
 MXG_API const char *mxg_status_string(mxg_status status);
 
@@ -156,7 +159,10 @@ typedef enum mxg_log_level {
     MXG_LOG_DEBUG = 4
 } mxg_log_level;
 
-/* Called on the thread that logs; text is one line without a newline.  No library lock is held. */
+/*
+ * Called on the thread that logs; text is one line without a newline.  No library lock is
+ * held.
+ */
 typedef void (*mxg_log_callback)(mxg_log_level level, const char *text, void *user);
 
 /*
@@ -169,13 +175,16 @@ typedef struct mxg_context_options {
     int device;                  /* HIP device ordinal, default 0 */
     int log_level;               /* mxg_log_level, 0 = MXG_LOG or warnings */
     const char *hip_library;     /* path or soname; MXG_HIP_LIBRARY, else the usual names */
-    const char *compiler;        /* auto, comgr, hiprtc, worker, worker:comgr, worker:hiprtc; MXG_COMPILER */
+    const char *compiler;        /* auto, comgr, hiprtc, worker, worker:comgr, worker:hiprtc;
+                                    MXG_COMPILER */
     const char *rocm_path;       /* folder of ROCm; ROCM_PATH, else /opt/rocm */
     const char *rocm_prefix;     /* folder made by rocm-prefix; MXG_ROCM_PREFIX */
     const char *worker_path;     /* the mxgemm-cc program; MXG_WORKER, else the installed one */
-    const char *cache_dir;       /* writable disk cache; MXG_CACHE_DIR, else $XDG_CACHE_HOME/mxgemm/kernels
-                                    or ~/.cache/mxgemm/kernels; "" = none */
-    const char *cache_read_dirs; /* colon-separated read-only caches, searched first; MXG_CACHE_READ_DIRS */
+    const char *cache_dir;       /* writable disk cache; MXG_CACHE_DIR, else
+                                    $XDG_CACHE_HOME/mxgemm/kernels or
+                                    ~/.cache/mxgemm/kernels; "" = none */
+    const char *cache_read_dirs; /* colon-separated read-only caches, searched first;
+                                    MXG_CACHE_READ_DIRS */
     uint64_t cache_max_bytes;    /* 0 = MXG_CACHE_MAX_BYTES or 1 GiB */
     uint64_t cache_max_entries;  /* 0 = MXG_CACHE_MAX_ENTRIES or 16384 */
     uint64_t compile_timeout_ms; /* helper process only; 0 = MXG_COMPILE_TIMEOUT_MS or 120000 */
@@ -200,7 +209,8 @@ typedef struct mxg_context_options {
  * Returns OK, E_NULL, E_VERSION, E_OPTION, E_HOST_MEMORY, E_NO_HIP,
  * E_HIP_SYMBOL, E_NO_DEVICE, E_ARCH, E_HIP.  Blocks for the runtime's start.
  */
-MXG_API mxg_status mxg_context_create(const mxg_context_options *options, mxg_context **context);
+MXG_API mxg_status mxg_context_create(const mxg_context_options *options,
+                                      mxg_context **context);
 
 /*
  * Wait for the device, unload every kernel, stop the helper process, free
@@ -244,7 +254,8 @@ typedef struct mxg_gemm_args {
     const void *b;              /* device */
     const void *b_scale;        /* device */
     void *c;                    /* device, [out] */
-    void *workspace;            /* device, 256-byte aligned, or NULL = the library's own, one per stream */
+    void *workspace;            /* device, 256-byte aligned; NULL = the library's own,
+                                   one per stream */
     size_t workspace_size;      /* bytes at workspace */
 } mxg_gemm_args;
 
@@ -326,7 +337,8 @@ typedef struct mxg_plan {
     mxg_variant variant;
     uint32_t num_kernels;    /* in launch order */
     mxg_kernel_info kernels[MXG_PLAN_MAX_KERNELS];
-    int64_t m_class_min, m_class_max; /* every M that these kernels serve; max INT64_MAX = open */
+    int64_t m_class_min;     /* every M that these kernels serve, first */
+    int64_t m_class_max;     /* and last; INT64_MAX = open */
     char reason[512];        /* why, in words and numbers */
 } mxg_plan;
 
@@ -373,7 +385,7 @@ typedef struct mxg_stats {
     uint64_t launches;         /* kernels, not calls */
     uint64_t worker_restarts;
     mxg_status cache_status;   /* OK, or why the writable folder is not used */
-    char compiler[128];        /* provider and version; empty until the first compile or disk look-up */
+    char compiler[128];        /* provider and version; empty until first needed */
 } mxg_stats;
 
 #define MXG_STATS_INIT                                                              \
@@ -415,12 +427,17 @@ MXG_API mxg_status mxg_shuffle_scale(int64_t rows, int64_t k, const void *src, v
 
 MXG_API mxg_status mxg_device_allocate(mxg_context *context, size_t bytes, void **pointer);
 MXG_API mxg_status mxg_device_free(mxg_context *context, void *pointer);
-MXG_API mxg_status mxg_copy_to_device(mxg_context *context, void *dst, const void *src, size_t bytes);
-MXG_API mxg_status mxg_copy_to_host(mxg_context *context, void *dst, const void *src, size_t bytes);
+MXG_API mxg_status mxg_copy_to_device(mxg_context *context, void *dst, const void *src,
+                                      size_t bytes);
+MXG_API mxg_status mxg_copy_to_host(mxg_context *context, void *dst, const void *src,
+                                    size_t bytes);
 MXG_API mxg_status mxg_stream_create(mxg_context *context, void **stream);
 /* Waits for the stream, forgets its workspace, destroys it. */
 MXG_API mxg_status mxg_stream_destroy(mxg_context *context, void *stream);
-/* Wait for a stream; an error that a kernel raised comes back here as E_HIP.  NULL = default stream. */
+/*
+ * Wait for a stream; an error that a kernel raised comes back here as E_HIP.  NULL =
+ * default stream.
+ */
 MXG_API mxg_status mxg_stream_synchronize(mxg_context *context, void *stream);
 
 #ifdef __cplusplus

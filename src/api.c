@@ -9,7 +9,10 @@
 #include "resolve.h"
 #include "status.h"
 
-/* A borrowed buffer: the caller's workspace, or the stream's, with the right to enqueue on it. */
+/*
+ * A borrowed buffer: the caller's workspace, or the stream's, with the right to enqueue on
+ * it.
+ */
 struct scratch {
     unsigned char *pointer;
     size_t scale_offset;
@@ -17,18 +20,21 @@ struct scratch {
 };
 
 static mxg_status take_scratch(mxg_context *context, const struct ready_plan *plan,
-                               const struct gemm_call *call, void *stream, struct scratch *scratch)
+                               const struct gemm_call *call, void *stream,
+                               struct scratch *scratch)
 {
     size_t bytes = 0;
     void *pointer = NULL;
     memset(scratch, 0, sizeof *scratch);
-    mxg_status status = select_workspace(&plan->plan, &call->shape, &bytes, &scratch->scale_offset);
+    mxg_status status =
+        select_workspace(&plan->plan, &call->shape, &bytes, &scratch->scale_offset);
     if (status != MXG_OK || bytes == 0) {
         return status;
     }
     if (call->workspace != NULL) {
         if (call->workspace_size < bytes) {
-            return status_set(MXG_E_WORKSPACE, "workspace_size is %zu; this call needs %zu bytes",
+            return status_set(MXG_E_WORKSPACE,
+                              "workspace_size is %zu; this call needs %zu bytes",
                               call->workspace_size, bytes);
         }
         scratch->pointer = call->workspace;
@@ -44,8 +50,15 @@ static mxg_status launch_plan(mxg_context *context, const struct ready_plan *pla
                               void *stream)
 {
     struct kernel_operands operands = {
-        .a = call->a, .a_scale = call->a_scale, .b = call->b, .b_scale = call->b_scale,
-        .c = call->c, .m = call->shape.m, .lda = call->lda, .ldb = call->ldb, .ldc = call->ldc,
+        .a = call->a,
+        .a_scale = call->a_scale,
+        .b = call->b,
+        .b_scale = call->b_scale,
+        .c = call->c,
+        .m = call->shape.m,
+        .lda = call->lda,
+        .ldb = call->ldb,
+        .ldc = call->ldc,
     };
     if (scratch->pointer != NULL) {
         operands.q = scratch->pointer;

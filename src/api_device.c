@@ -53,7 +53,8 @@ static mxg_status scope_enter(mxg_context *context, struct device_scope *scope)
 static mxg_status scope_leave(const struct device_scope *scope, int error, const char *call)
 {
     const mxg_context *c = scope->context;
-    mxg_status status = error == HIP_SUCCESS ? MXG_OK : hiprt_error(&c->hip, MXG_E_HIP, error, call);
+    mxg_status status =
+        error == HIP_SUCCESS ? MXG_OK : hiprt_error(&c->hip, MXG_E_HIP, error, call);
     hiprt_leave(&c->hip, c->settings.device, scope->previous);
     return status;
 }
@@ -138,7 +139,8 @@ mxg_status mxg_stream_synchronize(mxg_context *context, void *stream)
     if (status != MXG_OK) {
         return status;
     }
-    return scope_leave(&scope, context->hip.hipStreamSynchronize(stream), "hipStreamSynchronize");
+    return scope_leave(&scope, context->hip.hipStreamSynchronize(stream),
+                       "hipStreamSynchronize");
 }
 
 mxg_status mxg_stream_forget(mxg_context *context, void *stream)

@@ -11,23 +11,26 @@
 static mxg_status check_enums(const mxg_gemm_args *a)
 {
     if (a->a_type != MXG_TYPE_BF16 && a->a_type != MXG_TYPE_MXFP4) {
-        return status_set(MXG_E_ENUM, "a_type is %d; it must be MXG_TYPE_BF16 or MXG_TYPE_MXFP4",
+        return status_set(MXG_E_ENUM,
+                          "a_type is %d; it must be MXG_TYPE_BF16 or MXG_TYPE_MXFP4",
                           (int)a->a_type);
     }
     if (a->c_type != MXG_TYPE_BF16 && a->c_type != MXG_TYPE_F16 && a->c_type != MXG_TYPE_F32) {
-        return status_set(MXG_E_ENUM,
-                          "c_type is %d; it must be MXG_TYPE_BF16, MXG_TYPE_F16 or MXG_TYPE_F32",
-                          (int)a->c_type);
+        return status_set(
+            MXG_E_ENUM, "c_type is %d; it must be MXG_TYPE_BF16, MXG_TYPE_F16 or MXG_TYPE_F32",
+            (int)a->c_type);
     }
     const struct {
         const char *name;
         int value;
-    } layouts[] = { { "b_layout", (int)a->b_layout }, { "b_scale_layout", (int)a->b_scale_layout } };
+    } layouts[] = { { "b_layout", (int)a->b_layout },
+                    { "b_scale_layout", (int)a->b_scale_layout } };
     for (int i = 0; i < 2; i++) {
-        if (layouts[i].value != MXG_LAYOUT_ROW_MAJOR && layouts[i].value != MXG_LAYOUT_SHUFFLED) {
-            return status_set(MXG_E_ENUM,
-                              "%s is %d; it must be MXG_LAYOUT_ROW_MAJOR or MXG_LAYOUT_SHUFFLED",
-                              layouts[i].name, layouts[i].value);
+        if (layouts[i].value != MXG_LAYOUT_ROW_MAJOR &&
+            layouts[i].value != MXG_LAYOUT_SHUFFLED) {
+            return status_set(
+                MXG_E_ENUM, "%s is %d; it must be MXG_LAYOUT_ROW_MAJOR or MXG_LAYOUT_SHUFFLED",
+                layouts[i].name, layouts[i].value);
         }
     }
     if ((int)a->variant < MXG_VARIANT_AUTO || (int)a->variant > MXG_VARIANT_QUANTIZED) {
@@ -35,7 +38,8 @@ static mxg_status check_enums(const mxg_gemm_args *a)
                           MXG_VARIANT_AUTO, MXG_VARIANT_QUANTIZED);
     }
     if (a->reserved != 0) {
-        return status_set(MXG_E_VERSION, "mxg_gemm_args.reserved is %u; it must be 0", a->reserved);
+        return status_set(MXG_E_VERSION, "mxg_gemm_args.reserved is %u; it must be 0",
+                          a->reserved);
     }
     return MXG_OK;
 }
@@ -45,7 +49,8 @@ static mxg_status check_sizes(const mxg_gemm_args *a)
     if (a->m < 1 || a->n < 1 || a->k < 1) {
         return status_set(MXG_E_SHAPE,
                           "M x N x K is %" PRId64 " x %" PRId64 " x %" PRId64
-                          "; each must be 1 or more", a->m, a->n, a->k);
+                          "; each must be 1 or more",
+                          a->m, a->n, a->k);
     }
     if (a->k % 32 != 0) {
         return status_set(MXG_E_SHAPE,
@@ -55,7 +60,8 @@ static mxg_status check_sizes(const mxg_gemm_args *a)
 }
 
 /* A leading dimension: 0 means the row length; `multiple` of elements keeps rows aligned. */
-static mxg_status take_ld(const char *name, int64_t ld, int64_t row, int64_t multiple, int64_t *out)
+static mxg_status take_ld(const char *name, int64_t ld, int64_t row, int64_t multiple,
+                          int64_t *out)
 {
     if (ld == 0) {
         *out = row;
@@ -68,7 +74,8 @@ static mxg_status take_ld(const char *name, int64_t ld, int64_t row, int64_t mul
     if (ld % multiple != 0) {
         return status_set(MXG_E_ALIGNMENT,
                           "%s is %" PRId64 "; it must be a multiple of %" PRId64
-                          " so that every row is aligned", name, ld, multiple);
+                          " so that every row is aligned",
+                          name, ld, multiple);
     }
     *out = ld;
     return MXG_OK;
@@ -76,11 +83,14 @@ static mxg_status take_ld(const char *name, int64_t ld, int64_t row, int64_t mul
 
 static mxg_status check_leading_dimensions(const mxg_gemm_args *a, struct gemm_call *call)
 {
-    mxg_status status = take_ld("lda", a->lda, a->k, a->a_type == MXG_TYPE_BF16 ? 8 : 32, &call->lda);
-    if (status == MXG_OK && a->b_layout == MXG_LAYOUT_SHUFFLED && a->ldb != 0 && a->ldb != a->k) {
+    mxg_status status =
+        take_ld("lda", a->lda, a->k, a->a_type == MXG_TYPE_BF16 ? 8 : 32, &call->lda);
+    if (status == MXG_OK && a->b_layout == MXG_LAYOUT_SHUFFLED && a->ldb != 0 &&
+        a->ldb != a->k) {
         return status_set(MXG_E_LEADING_DIMENSION,
-                          "ldb is %" PRId64 "; shuffled B is dense, so it must be 0 or K (%" PRId64
-                          ")", a->ldb, a->k);
+                          "ldb is %" PRId64
+                          "; shuffled B is dense, so it must be 0 or K (%" PRId64 ")",
+                          a->ldb, a->k);
     }
     if (status == MXG_OK) {
         status = take_ld("ldb", a->ldb, a->k, 32, &call->ldb);
@@ -95,7 +105,8 @@ static mxg_status check_leading_dimensions(const mxg_gemm_args *a, struct gemm_c
  * rows * ld * bits must be addressable.  2^62 bytes leaves the kernels' own
  * 64-bit address sums room.
  */
-static mxg_status check_extent(const char *name, int64_t rows, int64_t ld, int64_t bytes_times_2)
+static mxg_status check_extent(const char *name, int64_t rows, int64_t ld,
+                               int64_t bytes_times_2)
 {
     int64_t elements, half_bytes;
     if (__builtin_mul_overflow(rows, ld, &elements) ||
@@ -113,7 +124,8 @@ static mxg_status check_extents(const mxg_gemm_args *a, const struct gemm_call *
     /* Shuffled B is padded to 16 rows, shuffled scales to 256; 255 more rows cover both. */
     int64_t padded_n;
     if (__builtin_add_overflow(a->n, 255, &padded_n)) {
-        return status_set(MXG_E_OVERFLOW, "N is %" PRId64 "; padded to 256 it passes 63 bits", a->n);
+        return status_set(MXG_E_OVERFLOW, "N is %" PRId64 "; padded to 256 it passes 63 bits",
+                          a->n);
     }
     mxg_status status = check_extent("A", a->m, call->lda, a->a_type == MXG_TYPE_BF16 ? 4 : 1);
     if (status == MXG_OK) {
@@ -131,7 +143,8 @@ mxg_status arguments_check_shape(const mxg_gemm_args *args, struct gemm_call *ca
     if (args == NULL) {
         return status_set(MXG_E_NULL, "args is NULL");
     }
-    mxg_status status = settings_check_size(args, args->struct_size, sizeof *args, "mxg_gemm_args");
+    mxg_status status =
+        settings_check_size(args, args->struct_size, sizeof *args, "mxg_gemm_args");
     if (status == MXG_OK) {
         status = check_enums(args);
     }

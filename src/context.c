@@ -115,8 +115,8 @@ mxg_status mxg_context_create(const mxg_context_options *options, mxg_context **
         mxg_context_destroy(c);
         return status;
     }
-    log_info(&c->settings.log, "device %d: %s, %u compute units, through %s", c->settings.device,
-             c->device.arch, c->device.compute_units, c->hip.library);
+    log_info(&c->settings.log, "device %d: %s, %u compute units, through %s",
+             c->settings.device, c->device.arch, c->device.compute_units, c->hip.library);
     *context = c;
     return MXG_OK;
 }

@@ -5,9 +5,9 @@
  * Locks, none of which is held while another is taken, and none across a
  * compile, dlopen, file I/O or a user callback:
  *   ktab.lock            the tables
- *   compiler_lock        opening the compiler (held across dlopen by necessity: it is that and nothing else)
+ *   compiler_lock        opening the compiler; held across dlopen, as that is all it is for
  *   workspace.lock       the table of streams
- *   stream_buffer.enqueue  one stream's workspace, across the asynchronous launches that share it
+ *   stream_buffer.enqueue  one stream's workspace, across the launches that share it
  */
 #ifndef MXG_CONTEXT_H
 #define MXG_CONTEXT_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's use of the disk cache: what goes into a key and an entry, and how failures are told. */
+/*
+ * The library's use of the disk cache: what goes into a key and an entry, and how failures
+ * are told.
+ */
 #include "disk.h"
 
 #include <inttypes.h>
@@ -16,8 +19,10 @@ static void forward_log(enum dcache_level level, enum dcache_result code, const 
                         void *user)
 {
     static const mxg_log_level levels[] = {
-        [DCACHE_LOG_ERROR] = MXG_LOG_ERROR, [DCACHE_LOG_WARNING] = MXG_LOG_WARNING,
-        [DCACHE_LOG_INFO] = MXG_LOG_INFO, [DCACHE_LOG_DEBUG] = MXG_LOG_DEBUG,
+        [DCACHE_LOG_ERROR] = MXG_LOG_ERROR,
+        [DCACHE_LOG_WARNING] = MXG_LOG_WARNING,
+        [DCACHE_LOG_INFO] = MXG_LOG_INFO,
+        [DCACHE_LOG_DEBUG] = MXG_LOG_DEBUG,
     };
     const struct log *log = user;
     log_at(log, levels[level], "cache: %s (%s)", text, dcache_result_name(code));
@@ -71,9 +76,10 @@ mxg_status disk_open(mxg_context *context)
     };
     const enum dcache_result result = dcache_open(&config, &context->disk);
     mem_free(&s->mem, list);
-    return result == DCACHE_OK ? MXG_OK
-                               : status_set(MXG_E_HOST_MEMORY, "the disk cache did not open: %s",
-                                            dcache_result_text(result));
+    return result == DCACHE_OK
+               ? MXG_OK
+               : status_set(MXG_E_HOST_MEMORY, "the disk cache did not open: %s",
+                            dcache_result_text(result));
 }
 
 static mxg_status folder_status(enum dcache_result state)
@@ -105,8 +111,8 @@ void disk_stats(const mxg_context *context, mxg_stats *stats)
     stats->cache_status = folder_status(d.folder_state);
 }
 
-mxg_status disk_key(const mxg_context *context, const struct compiler *compiler, const char *source,
-                    size_t source_size, struct dcache_key *key)
+mxg_status disk_key(const mxg_context *context, const struct compiler *compiler,
+                    const char *source, size_t source_size, struct dcache_key *key)
 {
     const struct dcache_memory memory = memory_of(&context->settings.mem);
     size_t num_options = 0;
@@ -126,19 +132,28 @@ mxg_status disk_key(const mxg_context *context, const struct compiler *compiler,
                                             dcache_result_text(result));
 }
 
-/* Metadata: for people and tools who look into a cache; nothing here is read back by the library. */
+/*
+ * Metadata: for people and tools who look into a cache; nothing here is read back by the
+ * library.
+ */
 void disk_store(mxg_context *context, const struct dcache_key *key, const struct kernel *kernel,
-                const struct compiler *compiler, uint64_t compile_ns, const void *code, size_t size)
+                const struct compiler *compiler, uint64_t compile_ns, const void *code,
+                size_t size)
 {
     const struct codeobj_kernel *f = &kernel->figures;
     const struct {
         const char *name;
         uint64_t value;
     } numbers[] = {
-        { "vgprs", f->vgprs }, { "agprs", f->agprs }, { "sgprs", f->sgprs },
-        { "vgpr_spills", f->vgpr_spills }, { "sgpr_spills", f->sgpr_spills },
-        { "lds_bytes", f->lds_bytes }, { "scratch_bytes", f->scratch_bytes },
-        { "code_bytes", f->code_bytes }, { "compile_us", compile_ns / 1000 },
+        { "vgprs", f->vgprs },
+        { "agprs", f->agprs },
+        { "sgprs", f->sgprs },
+        { "vgpr_spills", f->vgpr_spills },
+        { "sgpr_spills", f->sgpr_spills },
+        { "lds_bytes", f->lds_bytes },
+        { "scratch_bytes", f->scratch_bytes },
+        { "code_bytes", f->code_bytes },
+        { "compile_us", compile_ns / 1000 },
     };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0], TEXTS = 4 };
     char texts[NUMBERS][24];

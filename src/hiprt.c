@@ -41,8 +41,8 @@ mxg_status hiprt_open(const char *name, const char *rocm_path, struct hiprt *hip
     }
     /* in_rocm ends with this function; the name is for messages only. */
     hip->library = opened == in_rocm ? "libamdhip64.so in ROCm's folder" : opened;
-    status = dynlib_resolve(hip->handle, hip->library, symbols, sizeof symbols / sizeof symbols[0],
-                            MXG_E_HIP_SYMBOL, hip);
+    status = dynlib_resolve(hip->handle, hip->library, symbols,
+                            sizeof symbols / sizeof symbols[0], MXG_E_HIP_SYMBOL, hip);
     if (status != MXG_OK) {
         hiprt_close(hip);
     }
@@ -66,13 +66,19 @@ mxg_status hiprt_error(const struct hiprt *hip, mxg_status status, int error, co
                       name != NULL ? name : "?", text != NULL ? text : "?");
 }
 
-/* gcnArchName in hipDeviceProp_tR0600 (hip_runtime_api.h of HIP 6 and 7), and room for the whole structure. */
+/*
+ * gcnArchName in hipDeviceProp_tR0600 (hip_runtime_api.h of HIP 6 and 7), and room for the
+ * whole structure.
+ */
 enum { PROPERTIES_SIZE = 4096, PROPERTIES_ARCH_OFFSET = 1160 };
 
 /* hipDeviceAttribute_t of HIP 6 and 7. */
 enum { ATTRIBUTE_MULTIPROCESSOR_COUNT = 63 };
 
-/* LDS of a gfx950 compute unit (CDNA4 ISA text, "LDS"); HIP states only what one workgroup may take. */
+/*
+ * LDS of a gfx950 compute unit (CDNA4 ISA text, "LDS"); HIP states only what one workgroup
+ * may take.
+ */
 enum { LDS_PER_CU = 160 * 1024 };
 
 static mxg_status read_facts(const struct hiprt *hip, int device, struct device_facts *facts)
@@ -112,7 +118,8 @@ mxg_status hiprt_device_facts(const struct hiprt *hip, int device, struct device
         (error == HIP_SUCCESS && count == 0)) {
         return status_set(MXG_E_NO_DEVICE,
                           "%s opened, but reports no GPU: is the amdgpu driver loaded and "
-                          "/dev/kfd readable by this user?", hip->library);
+                          "/dev/kfd readable by this user?",
+                          hip->library);
     }
     if (error != HIP_SUCCESS) {
         return hiprt_error(hip, MXG_E_HIP, error, "hipInit or hipGetDeviceCount");

@@ -7,7 +7,10 @@
 #include "fault.h"
 #include "status.h"
 
-/* kernel_config_pack of some families needs more than the code object declares only if the two disagree. */
+/*
+ * kernel_config_pack of some families needs more than the code object declares only if the
+ * two disagree.
+ */
 static mxg_status check_figures(const struct kernel *kernel)
 {
     const struct codeobj_kernel *f = &kernel->figures;
@@ -18,12 +21,13 @@ static mxg_status check_figures(const struct kernel *kernel)
     }
     if (f->max_threads < geometry.threads) {
         return status_set(MXG_E_CODE_OBJECT,
-                          "%s was compiled for %u threads a workgroup and needs %u", kernel->name,
-                          f->max_threads, geometry.threads);
+                          "%s was compiled for %u threads a workgroup and needs %u",
+                          kernel->name, f->max_threads, geometry.threads);
     }
     if (f->kernarg_bytes > KERNEL_ARGS_MAX) {
-        return status_set(MXG_E_CODE_OBJECT, "%s takes %u bytes of arguments; at most %d are passed",
-                          kernel->name, f->kernarg_bytes, KERNEL_ARGS_MAX);
+        return status_set(MXG_E_CODE_OBJECT,
+                          "%s takes %u bytes of arguments; at most %d are passed", kernel->name,
+                          f->kernarg_bytes, KERNEL_ARGS_MAX);
     }
     return MXG_OK;
 }
@@ -36,7 +40,8 @@ static mxg_status load_module(const struct hiprt *hip, struct kernel *kernel, co
         kernel->module = NULL;
         return hiprt_error(hip, MXG_E_LOAD, error, "hipModuleLoadData");
     }
-    error = hip->hipModuleGetFunction(&kernel->function, kernel->module, kernel->figures.symbol);
+    error =
+        hip->hipModuleGetFunction(&kernel->function, kernel->module, kernel->figures.symbol);
     return error == HIP_SUCCESS ? MXG_OK
                                 : hiprt_error(hip, MXG_E_LOAD, error, "hipModuleGetFunction");
 }
@@ -104,11 +109,11 @@ mxg_status kernel_launch(const struct hiprt *hip, const struct kernel *kernel,
         size = kernel->figures.kernarg_bytes;
     }
     void *extra[] = { LAUNCH_BUFFER_POINTER, args, LAUNCH_BUFFER_SIZE, &size, LAUNCH_END };
-    int error = fault_hit(FAULT_LAUNCH)
-                    ? HIP_ERROR_INVALID_DEVICE
-                    : hip->hipModuleLaunchKernel(kernel->function, g.grid[0], g.grid[1], g.grid[2],
-                                                 g.threads, 1, 1, g.dynamic_lds, stream, NULL,
-                                                 extra);
+    int error =
+        fault_hit(FAULT_LAUNCH)
+            ? HIP_ERROR_INVALID_DEVICE
+            : hip->hipModuleLaunchKernel(kernel->function, g.grid[0], g.grid[1], g.grid[2],
+                                         g.threads, 1, 1, g.dynamic_lds, stream, NULL, extra);
     if (error != HIP_SUCCESS) {
         status = hiprt_error(hip, MXG_E_LAUNCH, error, "hipModuleLaunchKernel");
         return status_prefix(status, "%s, %u x %u x %u workgroups of %u: ", kernel->name,

@@ -17,7 +17,10 @@ struct kernel {
     void *module, *function;
 };
 
-/* Load a code object on the current device.  Returns OK, E_CODE_OBJECT, E_LOAD, E_HOST_MEMORY, E_DEVICE_MEMORY. */
+/*
+ * Load a code object on the current device.  Returns OK, E_CODE_OBJECT, E_LOAD,
+ * E_HOST_MEMORY, E_DEVICE_MEMORY.
+ */
 mxg_status kernel_load(const struct hiprt *hip, const struct mem *mem, const char *arch,
                        const struct kernel_config *config, const void *code, size_t size,
                        struct kernel **kernel);

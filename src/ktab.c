@@ -14,9 +14,9 @@ struct kernel_entry {
     struct kernel_config config; /* key; constant */
     /* Guarded by ktab.lock. */
     enum entry_state state;
-    uint64_t generation;    /* of builds; tells a waiter that the build it waited for is over */
-    struct kernel *kernel;  /* READY */
-    mxg_status failure;     /* of the last build that failed */
+    uint64_t generation;   /* of builds; tells a waiter that the build it waited for is over */
+    struct kernel *kernel; /* READY */
+    mxg_status failure;    /* of the last build that failed */
     char *failure_text;
     UT_hash_handle hh;
 };
@@ -30,9 +30,9 @@ struct plan_entry {
 struct ktab {
     const struct mem *mem;
     pthread_mutex_t lock;
-    pthread_cond_t built;          /* some build ended */
-    struct kernel_entry *kernels;  /* Guarded by lock. */
-    struct plan_entry *plans;      /* Guarded by lock. */
+    pthread_cond_t built;         /* some build ended */
+    struct kernel_entry *kernels; /* Guarded by lock. */
+    struct plan_entry *plans;     /* Guarded by lock. */
 };
 
 mxg_status ktab_create(const struct mem *mem, struct ktab **table)
@@ -56,12 +56,14 @@ void ktab_destroy(struct ktab *table, void (*unload)(struct kernel *, void *), v
     }
     const struct mem *mem = table->mem;
     struct plan_entry *plan, *next_plan;
-    HASH_ITER(hh, table->plans, plan, next_plan) {
+    HASH_ITER(hh, table->plans, plan, next_plan)
+    {
         HASH_DEL(table->plans, plan);
         mem_free(mem, plan);
     }
     struct kernel_entry *entry, *next_entry;
-    HASH_ITER(hh, table->kernels, entry, next_entry) {
+    HASH_ITER(hh, table->kernels, entry, next_entry)
+    {
         HASH_DEL(table->kernels, entry);
         if (entry->kernel != NULL) {
             unload(entry->kernel, user);
@@ -184,7 +186,8 @@ static bool is_worth_remembering(mxg_status status)
     return status != MXG_E_HOST_MEMORY && status != MXG_E_DEVICE_MEMORY && status != MXG_E_HIP;
 }
 
-void ktab_fail(struct ktab *table, struct kernel_entry *entry, mxg_status status, const char *text)
+void ktab_fail(struct ktab *table, struct kernel_entry *entry, mxg_status status,
+               const char *text)
 {
     char *copy = mem_strdup(table->mem, text);
     pthread_mutex_lock(&table->lock);
@@ -214,7 +217,8 @@ void ktab_forget_failures(struct ktab *table)
 {
     struct kernel_entry *entry, *next;
     pthread_mutex_lock(&table->lock);
-    HASH_ITER(hh, table->kernels, entry, next) {
+    HASH_ITER(hh, table->kernels, entry, next)
+    {
         if (entry->state == ENTRY_FAILED) {
             entry->state = ENTRY_ABSENT;
         }

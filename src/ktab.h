@@ -42,10 +42,14 @@ enum ktab_role {
 
 mxg_status ktab_create(const struct mem *mem, struct ktab **table);
 /* Frees entries, plans and failure texts; kernels are handed to `unload` first. */
-void ktab_destroy(struct ktab *table, void (*unload)(struct kernel *kernel, void *user), void *user);
+void ktab_destroy(struct ktab *table, void (*unload)(struct kernel *kernel, void *user),
+                  void *user);
 
 const struct ready_plan *ktab_find_plan(struct ktab *table, const struct plan_key *key);
-/* Copies the plan in; if another thread was first, its plan is returned.  NULL = out of memory. */
+/*
+ * Copies the plan in; if another thread was first, its plan is returned.  NULL = out of
+ * memory.
+ */
 const struct ready_plan *ktab_add_plan(struct ktab *table, const struct plan_key *key,
                                        const struct ready_plan *plan);
 
@@ -58,8 +62,12 @@ mxg_status ktab_acquire(struct ktab *table, const struct kernel_config *config,
                         enum ktab_role *role, struct kernel_entry **entry,
                         const struct kernel **kernel, mxg_status *failure, bool *waited);
 void ktab_publish(struct ktab *table, struct kernel_entry *entry, struct kernel *kernel);
-/* `text` is copied.  A failure that is not worth remembering goes to those who wait now only. */
-void ktab_fail(struct ktab *table, struct kernel_entry *entry, mxg_status status, const char *text);
+/*
+ * `text` is copied.  A failure that is not worth remembering goes to those who wait now
+ * only.
+ */
+void ktab_fail(struct ktab *table, struct kernel_entry *entry, mxg_status status,
+               const char *text);
 
 /* The kernel of a config if it is READY; never waits. */
 const struct kernel *ktab_peek(struct ktab *table, const struct kernel_config *config);

@@ -48,11 +48,12 @@ static mxg_status load(struct build *b, const void *code, size_t size, mxg_sourc
 {
     mxg_context *c = b->context;
     const uint64_t start = stats_now();
-    mxg_status status = kernel_load(&c->hip, &c->settings.mem, c->device.arch, b->config, code, size,
-                                    &b->kernel);
+    mxg_status status = kernel_load(&c->hip, &c->settings.mem, c->device.arch, b->config, code,
+                                    size, &b->kernel);
     if (status == MXG_OK) {
         b->kernel->source = source;
-        strncpy(b->kernel->provider, compiler_name(b->compiler), sizeof b->kernel->provider - 1);
+        strncpy(b->kernel->provider, compiler_name(b->compiler),
+                sizeof b->kernel->provider - 1);
     }
     stats_stage_end(&c->stats, MXG_STAGE_LOAD, start);
     return status;
@@ -72,9 +73,13 @@ static mxg_status try_disk(struct build *b)
     mxg_status status = load(b, entry.payload, entry.payload_size, MXG_SOURCE_DISK);
     dcache_entry_release(&entry);
     if (status == MXG_E_LOAD || status == MXG_E_CODE_OBJECT) {
-        /* It verified, yet this runtime refuses it: recompile once, report only if that fails too. */
-        log_warning(&c->settings.log, "%s: the cached code object does not load (%s); compiling",
-                    b->name, mxg_last_error());
+        /*
+         * It verified, yet this runtime refuses it: recompile once, report only if that
+         * fails too.
+         */
+        log_warning(&c->settings.log,
+                    "%s: the cached code object does not load (%s); compiling", b->name,
+                    mxg_last_error());
         dcache_remove(c->disk, &b->key);
         b->is_refused = true;
         status = MXG_OK;
@@ -115,7 +120,10 @@ static mxg_status compile(struct build *b)
     return status;
 }
 
-/* One kernel from nothing: the disk, else the compiler under the machine-wide lock of this key. */
+/*
+ * One kernel from nothing: the disk, else the compiler under the machine-wide lock of this
+ * key.
+ */
 static mxg_status build_kernel(struct build *b)
 {
     mxg_status status = write_source(b);
@@ -149,7 +157,8 @@ static mxg_status resolve_kernel(mxg_context *context, const struct kernel_confi
     struct kernel_entry *entry = NULL;
     mxg_status failure = MXG_OK;
     bool waited = false;
-    mxg_status status = ktab_acquire(context->table, config, &role, &entry, kernel, &failure, &waited);
+    mxg_status status =
+        ktab_acquire(context->table, config, &role, &entry, kernel, &failure, &waited);
     if (status != MXG_OK) {
         return status;
     }

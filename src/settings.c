@@ -15,7 +15,8 @@ mxg_status settings_check_size(const void *structure, size_t struct_size, size_t
     if (struct_size < known) {
         return status_set(MXG_E_VERSION,
                           "%s.struct_size is %zu; it must be %zu or more: initialise with the "
-                          "header's _INIT macro", name, struct_size, known);
+                          "header's _INIT macro",
+                          name, struct_size, known);
     }
     /* Longer than any structure this library will have: the member was not initialised. */
     if (struct_size > known + 4096) {
@@ -25,10 +26,11 @@ mxg_status settings_check_size(const void *structure, size_t struct_size, size_t
     const unsigned char *bytes = structure;
     for (size_t i = known; i < struct_size; i++) {
         if (bytes[i] != 0) {
-            return status_set(MXG_E_VERSION,
-                              "%s has a nonzero byte at offset %zu, past the %zu bytes that this "
-                              "library (%d) knows: a newer header's member is in use",
-                              name, i, known, MXG_VERSION);
+            return status_set(
+                MXG_E_VERSION,
+                "%s has a nonzero byte at offset %zu, past the %zu bytes that this "
+                "library (%d) knows: a newer header's member is in use",
+                name, i, known, MXG_VERSION);
         }
     }
     return MXG_OK;
@@ -76,8 +78,8 @@ static mxg_status take_log_level(int option, int *out)
     *out = MXG_LOG_WARNING;
     if (option != 0) {
         if (option < MXG_LOG_ERROR || option > MXG_LOG_DEBUG) {
-            return status_set(MXG_E_OPTION, "log_level is %d; it must be %d to %d, or 0", option,
-                              MXG_LOG_ERROR, MXG_LOG_DEBUG);
+            return status_set(MXG_E_OPTION, "log_level is %d; it must be %d to %d, or 0",
+                              option, MXG_LOG_ERROR, MXG_LOG_DEBUG);
         }
         *out = option;
         return MXG_OK;
@@ -95,7 +97,10 @@ static mxg_status take_log_level(int option, int *out)
                       "MXG_LOG is \"%s\"; it must be error, warning, info or debug", text);
 }
 
-/* The default cache folder: $XDG_CACHE_HOME/mxgemm/kernels, else ~/.cache/mxgemm/kernels, else none. */
+/*
+ * The default cache folder: $XDG_CACHE_HOME/mxgemm/kernels, else ~/.cache/mxgemm/kernels,
+ * else none.
+ */
 static mxg_status default_cache_dir(struct settings *s)
 {
     const char *base = secure_getenv("XDG_CACHE_HOME");
@@ -145,7 +150,8 @@ static mxg_status read_all(const mxg_context_options *o, struct settings *s)
         { o->cache_read_dirs, "MXG_CACHE_READ_DIRS", &s->cache_read_dirs },
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        mxg_status status = take_text(&s->mem, texts[i].option, texts[i].variable, texts[i].out);
+        mxg_status status =
+            take_text(&s->mem, texts[i].option, texts[i].variable, texts[i].out);
         if (status != MXG_OK) {
             return status;
         }
@@ -176,7 +182,8 @@ mxg_status settings_read(const mxg_context_options *options, struct settings *se
     static const mxg_context_options defaults = MXG_CONTEXT_OPTIONS_INIT;
     const mxg_context_options *o = options != NULL ? options : &defaults;
     memset(settings, 0, sizeof *settings);
-    mxg_status status = settings_check_size(o, o->struct_size, sizeof *o, "mxg_context_options");
+    mxg_status status =
+        settings_check_size(o, o->struct_size, sizeof *o, "mxg_context_options");
     if (status != MXG_OK) {
         return status;
     }
@@ -203,7 +210,7 @@ mxg_status settings_read(const mxg_context_options *options, struct settings *se
 
 void settings_clear(struct settings *s)
 {
-    char **texts[] = { &s->hip_library, &s->compiler, &s->rocm_path, &s->rocm_prefix,
+    char **texts[] = { &s->hip_library, &s->compiler,  &s->rocm_path,      &s->rocm_prefix,
                        &s->worker_path, &s->cache_dir, &s->cache_read_dirs };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         mem_free(&s->mem, *texts[i]);

@@ -14,7 +14,10 @@ struct outgrown {
     struct outgrown *next;
 };
 
-/* Zeroed, then filled.  hipStreamPerThread is one handle for many streams, told apart by thread. */
+/*
+ * Zeroed, then filled.  hipStreamPerThread is one handle for many streams, told apart by
+ * thread.
+ */
 struct stream_key {
     void *stream;
     uint64_t thread;
@@ -52,7 +55,8 @@ mxg_status workspace_create(const struct mem *mem, const struct hiprt *hip,
     return MXG_OK;
 }
 
-static void buffer_free(struct workspace_pool *pool, struct stream_buffer *buffer, int free_device)
+static void buffer_free(struct workspace_pool *pool, struct stream_buffer *buffer,
+                        int free_device)
 {
     while (buffer->outgrown != NULL) {
         struct outgrown *o = buffer->outgrown;
@@ -76,7 +80,8 @@ void workspace_destroy(struct workspace_pool *pool, int free_device)
     }
     const struct mem *mem = pool->mem;
     struct stream_buffer *buffer, *next;
-    HASH_ITER(hh, pool->streams, buffer, next) {
+    HASH_ITER(hh, pool->streams, buffer, next)
+    {
         HASH_DEL(pool->streams, buffer);
         buffer_free(pool, buffer, free_device);
     }
@@ -144,8 +149,8 @@ static mxg_status grow(struct workspace_pool *pool, struct stream_buffer *buffer
     return MXG_OK;
 }
 
-mxg_status workspace_acquire(struct workspace_pool *pool, void *stream, size_t bytes, void **pointer,
-                             void **lease)
+mxg_status workspace_acquire(struct workspace_pool *pool, void *stream, size_t bytes,
+                             void **pointer, void **lease)
 {
     *pointer = NULL;
     *lease = NULL;

@@ -25,8 +25,8 @@ void workspace_destroy(struct workspace_pool *pool, int free_device);
  * launches that belong together must not interleave with another thread's on
  * the same buffer.  Balanced by workspace_release on every OK.
  */
-mxg_status workspace_acquire(struct workspace_pool *pool, void *stream, size_t bytes, void **pointer,
-                             void **lease);
+mxg_status workspace_acquire(struct workspace_pool *pool, void *stream, size_t bytes,
+                             void **pointer, void **lease);
 void workspace_release(struct workspace_pool *pool, void *lease);
 
 /* Free the buffers of a stream that has no work left. */

@@ -32,7 +32,10 @@ struct worker {
     atomic_int *failures;
 };
 
-/* As product_make and product_check, but without a test framework: threads may not use its asserts. */
+/*
+ * As product_make and product_check, but without a test framework: threads may not use its
+ * asserts.
+ */
 static bool run_one(mxg_context *context, void *stream, int index)
 {
     int64_t m, n, k;
@@ -83,8 +86,8 @@ static bool run_one(mxg_context *context, void *stream, int index)
         }
     }
     if (!right) {
-        fprintf(stderr, "cache_child: %" PRId64 " x %" PRId64 " x %" PRId64 ": wrong; %s\n", m, n, k,
-                mxg_last_error());
+        fprintf(stderr, "cache_child: %" PRId64 " x %" PRId64 " x %" PRId64 ": wrong; %s\n", m,
+                n, k, mxg_last_error());
     }
     for (int i = 0; i < 4; i++) {
         mxg_device_free(context, device[i]);

@@ -49,7 +49,8 @@ static void put_a(struct product *p, const struct product_form *form)
     if (form->a_type == MXG_TYPE_MXFP4) {
         p->a4 = checked_alloc((size_t)(p->m * p->k / 2), 0);
         p->a4_scale = checked_alloc((size_t)(p->m * p->k / 32), 0);
-        oracle_quantize_bf16((size_t)p->m, (size_t)p->k, p->a, (size_t)p->k, p->a4, p->a4_scale);
+        oracle_quantize_bf16((size_t)p->m, (size_t)p->k, p->a, (size_t)p->k, p->a4,
+                             p->a4_scale);
         p->args.a_scale = upload(p, 1, p->a4_scale, (size_t)(p->m * p->k / 32));
         rows = spread(p->a4, p->m, p->k / 2, lda / 2, &bytes);
     } else {
@@ -172,10 +173,11 @@ void product_check(const struct product *p)
     uint8_t *q = checked_alloc(m * k / 2, 0), *scale = checked_alloc(m * k / 32, 0);
     oracle_quantize_bf16(m, k, p->a, k, q, scale);
     ck_assert(oracle_multiply(&reference, m, n, k, q, scale, p->b, p->b_scale));
-    const struct oracle_verdict v = oracle_check(&reference, p->c, (size_t)p->args.ldc,
-                                                 p->args.c_type);
-    ck_assert_msg(v.bad == 0, "%zu x %zu x %zu: %zu wrong, first (%zu, %zu): %g instead of %g +- %g",
-                  m, n, k, v.bad, v.first_m, v.first_n, v.got, v.want, v.bound);
+    const struct oracle_verdict v =
+        oracle_check(&reference, p->c, (size_t)p->args.ldc, p->args.c_type);
+    ck_assert_msg(v.bad == 0,
+                  "%zu x %zu x %zu: %zu wrong, first (%zu, %zu): %g instead of %g +- %g", m, n,
+                  k, v.bad, v.first_m, v.first_n, v.got, v.want, v.bound);
     oracle_product_free(&reference);
     free(q);
     free(scale);

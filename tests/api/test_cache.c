@@ -62,7 +62,8 @@ static void child_finish(struct child *c)
     fclose(c->out);
     ck_assert_int_eq(waitpid(c->pid, &status, 0), c->pid);
     ck_assert_msg(fields == 4 && status == 0 && c->failures == 0,
-                  "child: %d fields, wait status %d, %d wrong results", fields, status, c->failures);
+                  "child: %d fields, wait status %d, %d wrong results", fields, status,
+                  c->failures);
 }
 
 static struct child run_child(const char *folder, int threads, int shapes)

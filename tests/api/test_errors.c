@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Bad input and a bad world: each its own status, a sentence that names it, and the host goes on. */
+/*
+ * Bad input and a bad world: each its own status, a sentence that names it, and the host
+ * goes on.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +18,17 @@ enum { HIP_OUT_OF_MEMORY = 2, HIP_INVALID_IMAGE = 200, HIP_LAUNCH_FAILURE = 719 
 
 static void expect_text(const char *part)
 {
-    ck_assert_msg(strstr(mxg_last_error(), part) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  part);
+    ck_assert_msg(strstr(mxg_last_error(), part) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), part);
 }
 
-static void expect_create(const mxg_context_options *options, mxg_status status, const char *part)
+static void expect_create(const mxg_context_options *options, mxg_status status,
+                          const char *part)
 {
     mxg_context *context = (mxg_context *)(void *)&context;
     const mxg_status got = mxg_context_create(options, &context);
-    ck_assert_msg(got == status, "%s (%s) instead of %s", mxg_status_name(got), mxg_last_error(),
-                  mxg_status_name(status));
+    ck_assert_msg(got == status, "%s (%s) instead of %s", mxg_status_name(got),
+                  mxg_last_error(), mxg_status_name(status));
     ck_assert_ptr_null(context);
     expect_text(part);
 }
@@ -141,7 +145,8 @@ START_TEST(test_errors_launch_failure_leaves_the_context_usable)
     struct product p;
     product_make(&p, context, 5, 33, 160, &form, 1);
     ck_assert_int_eq(mxg_prepare(context, &p.args), MXG_OK);
-    ck_assert_int_eq(harness_sim()->inject("hipModuleLaunchKernel", 1, 0, HIP_LAUNCH_FAILURE), 0);
+    ck_assert_int_eq(harness_sim()->inject("hipModuleLaunchKernel", 1, 0, HIP_LAUNCH_FAILURE),
+                     0);
     ck_assert_int_eq(product_run(&p, NULL), MXG_E_LAUNCH);
     expect_text("hipModuleLaunchKernel");
     expect_text("719");
@@ -300,7 +305,8 @@ START_TEST(test_errors_host_memory)
 {
     char *folder = harness_make_folder();
     struct budget b = { 1000000, 0 };
-    ck_assert_int_eq(create_and_prepare(&b, folder), MXG_OK); /* so that the disk has the kernel */
+    ck_assert_int_eq(create_and_prepare(&b, folder),
+                     MXG_OK); /* so that the disk has the kernel */
     ck_assert_int_eq(b.live, 0);
     mxg_status status = MXG_E_HOST_MEMORY;
     for (long n = 0; status != MXG_OK; n++) {

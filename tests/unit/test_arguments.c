@@ -24,10 +24,10 @@ static void expect(const mxg_gemm_args *args, mxg_status status, const char *val
 {
     struct gemm_call call;
     const mxg_status got = arguments_check(args, &call);
-    ck_assert_msg(got == status, "%s (%s) instead of %s", mxg_status_name(got), mxg_last_error(),
-                  mxg_status_name(status));
-    ck_assert_msg(strstr(mxg_last_error(), value) != NULL, "\"%s\" lacks \"%s\"", mxg_last_error(),
-                  value);
+    ck_assert_msg(got == status, "%s (%s) instead of %s", mxg_status_name(got),
+                  mxg_last_error(), mxg_status_name(status));
+    ck_assert_msg(strstr(mxg_last_error(), value) != NULL, "\"%s\" lacks \"%s\"",
+                  mxg_last_error(), value);
 }
 
 START_TEST(test_arguments_good_is_ok_and_fills_leading_dimensions)

@@ -49,7 +49,8 @@ static enum ktab_role acquire(struct ktab *table, int64_t n, struct kernel_entry
 {
     const struct kernel_config config = config_of(n);
     enum ktab_role role;
-    ck_assert_int_eq(ktab_acquire(table, &config, &role, entry, kernel, failure, waited), MXG_OK);
+    ck_assert_int_eq(ktab_acquire(table, &config, &role, entry, kernel, failure, waited),
+                     MXG_OK);
     return role;
 }
 

@@ -9,9 +9,18 @@
 static void clear_environment(void)
 {
     static const char *const names[] = {
-        "MXG_HIP_LIBRARY", "MXG_COMPILER", "ROCM_PATH", "MXG_ROCM_PREFIX", "MXG_WORKER",
-        "MXG_CACHE_DIR", "MXG_CACHE_READ_DIRS", "MXG_CACHE_MAX_BYTES", "MXG_CACHE_MAX_ENTRIES",
-        "MXG_COMPILE_TIMEOUT_MS", "MXG_LOG", "XDG_CACHE_HOME",
+        "MXG_HIP_LIBRARY",
+        "MXG_COMPILER",
+        "ROCM_PATH",
+        "MXG_ROCM_PREFIX",
+        "MXG_WORKER",
+        "MXG_CACHE_DIR",
+        "MXG_CACHE_READ_DIRS",
+        "MXG_CACHE_MAX_BYTES",
+        "MXG_CACHE_MAX_ENTRIES",
+        "MXG_COMPILE_TIMEOUT_MS",
+        "MXG_LOG",
+        "XDG_CACHE_HOME",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         unsetenv(names[i]);
