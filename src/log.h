@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Log lines to the caller's callback, or to stderr.  Arguments are not evaluated when the level is off. */
+/*
+ * Log lines to the caller's callback, or to stderr.  Arguments are not evaluated when the
+ * level is off.
+ */
 #ifndef MXG_LOG_H
 #define MXG_LOG_H
 

@@ -8,7 +8,10 @@
 /* Longest detail text kept, terminator included; compile logs are cut to fit. */
 #define STATUS_DETAIL_SIZE 8192
 
-/* Set the thread's detail text and return `status`, so that callers can `return status_set(...)`. */
+/*
+ * Set the thread's detail text and return `status`, so that callers can `return
+ * status_set(...)`.
+ */
 mxg_status status_set(mxg_status status, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
