@@ -67,15 +67,34 @@ MXG_FN void mxg_a_load(const mxg_a_operand &a, int at, int block_shift, mxg_a_st
     }
 }
 
-/* Row tile i as the multiplication takes it, with the byte of `scale` that counts. */
+/* Row tile i as the multiplication takes it.  False, for the whole wave, if a block needs the careful path. */
 template <int parity>
-MXG_FN int mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk, int i,
-                        mxg_u32x4 &data, mxg_u32 &scale)
+MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk,
+                         int i, mxg_u32x4 &data, mxg_u32 &scale)
 {
     (void)a;
     (void)chunk;
-    mxg_block block = mxg_block_quantize(step.data[i]);
+    mxg_block block;
+    if (!mxg_block_quantize(step.data[i], block)) {
+        return false;
+    }
     data = block.q;
     scale = block.e8;
+    return true;
+}
+
+/* Byte of `scale` that counts. */
+constexpr int mxg_a_scale_byte(int odd, int parity)
+{
+    (void)odd;
+    (void)parity;
     return 0;
+}
+
+MXG_FN void mxg_a_finish_careful(const mxg_a_step &step, int i, mxg_u32x4 &data, mxg_u32 &scale)
+{
+    mxg_block block;
+    mxg_block_quantize_careful(step.data[i], block);
+    data = block.q;
+    scale = block.e8;
 }

@@ -67,12 +67,18 @@ MXG_FN void mxg_a_load(const mxg_a_operand &a, int at, int block_shift, mxg_a_st
     }
 }
 
-/* Row tile i as the multiplication takes it, with the byte of `scale` that counts. */
+/* Row tile i as the multiplication takes it.  Never false. */
 template <int parity>
-MXG_FN int mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk, int i,
-                        mxg_u32x4 &data, mxg_u32 &scale)
+MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk,
+                         int i, mxg_u32x4 &data, mxg_u32 &scale)
 {
     data = step.data[i];
     scale = mxg_scales_get(a.scales, chunk.scale, i, parity);
-    return mxg_scales_byte<mxg_a_scales>(i, parity);
+    return true;
+}
+
+/* Byte of `scale` that counts, for an even or odd row tile. */
+constexpr int mxg_a_scale_byte(int odd, int parity)
+{
+    return mxg_scales_byte<mxg_a_scales>(odd, parity);
 }

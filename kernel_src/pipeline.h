@@ -61,41 +61,60 @@ MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_s
         wide_b, wide_a, c, e2m1, e2m1, b_byte, (int)b_scale, a_byte, (int)a_scale);
 }
 
-/* The builtin takes scale bytes as constants only; after unrolling one case is left. */
-template <int b_byte>
-MXG_FN mxg_f32x4 mxg_mfma_a(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_scale, int a_byte,
-                            mxg_f32x4 c)
+/* One product of tiles; where a register holds the scales of two tiles, odd tiles have the odd bytes. */
+template <int parity, int m_odd, int n_odd>
+MXG_FN void mxg_multiply_tile(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
+                              mxg_u32x4 a, mxg_u32 a_scale, int j, bool is_live, mxg_f32x4 &sum)
 {
-    return a_byte == 0   ? mxg_mfma<b_byte, 0>(b, b_scale, a, a_scale, c)
-           : a_byte == 1 ? mxg_mfma<b_byte, 1>(b, b_scale, a, a_scale, c)
-           : a_byte == 2 ? mxg_mfma<b_byte, 2>(b, b_scale, a, a_scale, c)
-                         : mxg_mfma<b_byte, 3>(b, b_scale, a, a_scale, c);
+    mxg_u32x4 b = is_live ? step.b.data[j] : (mxg_u32x4)0u;
+    mxg_u32 b_scale = mxg_scales_get(ops.b.scales, chunk.b_scale, j, parity);
+    b_scale = is_live ? b_scale : 0u;
+    sum = mxg_mfma<mxg_scales_byte<mxg_b_scales>(n_odd, parity), mxg_a_scale_byte(m_odd, parity)>(
+        b, b_scale, a, a_scale, sum);
 }
 
-/* Lanes that are not live contribute zero: zero elements, zero (finite) scales. */
-template <int parity>
-MXG_FN void mxg_multiply(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
-                         bool is_live, mxg_sums &sums)
+template <int parity, int m_odd>
+MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
+                             int i, bool is_live, mxg_sums &sums)
 {
-    constexpr int even = mxg_scales_byte<mxg_b_scales>(0, parity);
-    constexpr int odd = mxg_scales_byte<mxg_b_scales>(1, parity);
+    mxg_u32x4 a;
+    mxg_u32 a_scale;
+    if (!mxg_a_finish<parity>(ops.a, step.a, chunk.a, i, a, a_scale)) {
+        return false;
+    }
+    a = is_live ? a : (mxg_u32x4)0u;
+    a_scale = is_live ? a_scale : 0u;
     MXG_UNROLL
-    for (int i = 0; i < MXG_M_TILES; i++) {
-        mxg_u32x4 a;
-        mxg_u32 a_scale;
-        int a_byte = mxg_a_finish<parity>(ops.a, step.a, chunk.a, i, a, a_scale);
-        a = is_live ? a : (mxg_u32x4)0u;
-        a_scale = is_live ? a_scale : 0u;
-        MXG_UNROLL
-        for (int j = 0; j < MXG_N_TILES; j++) {
-            mxg_u32x4 b = is_live ? step.b.data[j] : (mxg_u32x4)0u;
-            mxg_u32 b_scale = mxg_scales_get(ops.b.scales, chunk.b_scale, j, parity);
-            b_scale = is_live ? b_scale : 0u;
-            mxg_f32x4 &sum = sums.tile[i][j];
-            sum = j % 2 == 0 ? mxg_mfma_a<even>(b, b_scale, a, a_scale, a_byte, sum)
-                             : mxg_mfma_a<odd>(b, b_scale, a, a_scale, a_byte, sum);
+    for (int j = 0; j < MXG_N_TILES; j += 2) {
+        mxg_multiply_tile<parity, m_odd, 0>(ops, step, chunk, a, a_scale, j, is_live, sums.tile[i][j]);
+        if constexpr (MXG_N_TILES > 1) {
+            mxg_multiply_tile<parity, m_odd, 1>(ops, step, chunk, a, a_scale, j + 1, is_live,
+                                                sums.tile[i][j + 1]);
         }
     }
+    return true;
+}
+
+/*
+ * Lanes that are not live contribute zero: zero elements, zero (finite) scales.
+ * False if A needs the careful path; the sums are then of no use.
+ */
+template <int parity>
+MXG_FN bool mxg_multiply(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
+                         bool is_live, mxg_sums &sums)
+{
+    MXG_UNROLL
+    for (int i = 0; i < MXG_M_TILES; i += 2) {
+        if (!mxg_multiply_row<parity, 0>(ops, step, chunk, i, is_live, sums)) {
+            return false;
+        }
+        if constexpr (MXG_M_TILES > 1) {
+            if (!mxg_multiply_row<parity, 1>(ops, step, chunk, i + 1, is_live, sums)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 MXG_FN void mxg_load_step(const mxg_operands &ops, int at, int block_shift, mxg_step &out)
@@ -139,24 +158,35 @@ MXG_FN void mxg_ring_load_chunk(const mxg_operands &ops, int at, mxg_ring &ring)
 }
 
 /* One phase: multiply step `at`, then load what takes its place if `count` steps have it. */
-MXG_FN void mxg_phase(mxg_operands &ops, int at, int count, mxg_ring &ring, mxg_sums &sums)
+template <int parity>
+MXG_FN bool mxg_phase(mxg_operands &ops, int at, int count, mxg_ring &ring, mxg_sums &sums)
 {
     const mxg_step &step = ring.step[at % MXG_DEPTH];
     const mxg_chunk &chunk = ring.chunk[at / 2 % MXG_CHUNK_DEPTH];
-    if (at % 2 == 0) {
-        mxg_multiply<0>(ops, step, chunk, true, sums);
-    } else {
-        mxg_multiply<1>(ops, step, chunk, true, sums);
+    if (!mxg_multiply<parity>(ops, step, chunk, true, sums)) {
+        return false;
     }
     mxg_pin(ops);
-    if (at % 2 == 1) {
-        if (at / 2 + MXG_CHUNK_DEPTH < count / 2) {
-            mxg_ring_load_chunk(ops, at / 2 + MXG_CHUNK_DEPTH, ring);
-        }
+    if (parity == 1 && at / 2 + MXG_CHUNK_DEPTH < count / 2) {
+        mxg_ring_load_chunk(ops, at / 2 + MXG_CHUNK_DEPTH, ring);
     }
     if (at + MXG_DEPTH < count) {
         mxg_ring_load(ops, at + MXG_DEPTH, ring);
     }
+    return true;
+}
+
+/* Phases 0 to phases - 1, an even number, of `count` steps. */
+template <int phases>
+MXG_FN bool mxg_phases(mxg_operands &ops, int count, mxg_ring &ring, mxg_sums &sums)
+{
+    MXG_UNROLL
+    for (int i = 0; i < phases; i += 2) {
+        if (!mxg_phase<0>(ops, i, count, ring, sums) || !mxg_phase<1>(ops, i + 1, count, ring, sums)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The wave's odd chunk: two steps, of which blocks from tile.odd_blocks on are dead. */
@@ -187,13 +217,13 @@ MXG_FN void mxg_odd_load(const mxg_operands &ops, const mxg_tile &tile, mxg_odd 
     mxg_load_step(ops, 0, block_shift[1], odd.step[1]);
 }
 
-MXG_FN void mxg_odd_multiply(const mxg_operands &ops, const mxg_tile &tile, const mxg_odd &odd,
+MXG_FN bool mxg_odd_multiply(const mxg_operands &ops, const mxg_tile &tile, const mxg_odd &odd,
                              mxg_sums &sums)
 {
-    bool is_live = !MXG_HAS_TAIL || tile.block < tile.odd_blocks;
-    mxg_multiply<0>(ops, odd.step[0], odd.chunk, is_live, sums);
-    is_live = !MXG_HAS_TAIL || tile.block + MXG_STEP_BLOCKS < tile.odd_blocks;
-    mxg_multiply<1>(ops, odd.step[1], odd.chunk, is_live, sums);
+    bool first = !MXG_HAS_TAIL || tile.block < tile.odd_blocks;
+    bool second = !MXG_HAS_TAIL || tile.block + MXG_STEP_BLOCKS < tile.odd_blocks;
+    return mxg_multiply<0>(ops, odd.step[0], odd.chunk, first, sums) &&
+           mxg_multiply<1>(ops, odd.step[1], odd.chunk, second, sums);
 }
 
 MXG_FN void mxg_sums_clear(mxg_sums &sums)
@@ -220,8 +250,9 @@ MXG_FN void mxg_sums_fix(mxg_sums &sums)
 /*
  * All of the wave's K.  The odd chunk comes first: its loads overlap the first
  * ones of the ring where registers allow it, else it is over before they start.
+ * False if A needs the careful path; the sums are then of no use.
  */
-MXG_FN void mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, mxg_sums &sums)
+MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, mxg_sums &sums)
 {
     constexpr int steps = 2 * MXG_WAVE_CHUNKS;
     constexpr int ahead = steps < MXG_DEPTH ? steps : MXG_DEPTH;
@@ -238,8 +269,8 @@ MXG_FN void mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_advance(odd_ops, tile.odd_chunk);
         mxg_pin(odd_ops);
         mxg_odd_load(odd_ops, tile, odd);
-        if (!is_odd_ahead) {
-            mxg_odd_multiply(odd_ops, tile, odd, sums);
+        if (!is_odd_ahead && !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+            return false;
         }
     }
 
@@ -255,21 +286,16 @@ MXG_FN void mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_ring_load(ops, i, ring);
     }
 
-    if (may_have_odd && is_odd_ahead && tile.has_odd) {
-        mxg_odd_multiply(odd_ops, tile, odd, sums);
+    if (may_have_odd && is_odd_ahead && tile.has_odd && !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+        return false;
     }
 
     _Pragma("clang loop unroll(disable)")
     for (int turn = 0; turn < turns; turn++) {
-        MXG_UNROLL
-        for (int i = 0; i < MXG_TURN; i++) {
-            mxg_phase(ops, i, steps, ring, sums);
+        if (!mxg_phases<MXG_TURN>(ops, steps, ring, sums)) {
+            return false;
         }
         mxg_advance(ops, MXG_TURN / 2);
     }
-    MXG_UNROLL
-    for (int i = 0; i < rest; i++) {
-        mxg_phase(ops, i, rest, ring, sums);
-    }
-    mxg_sums_fix(sums);
+    return mxg_phases<rest>(ops, rest, ring, sums);
 }

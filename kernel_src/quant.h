@@ -14,16 +14,10 @@ struct mxg_block {
     mxg_u32 e8;
 };
 
-/* max|x| of the block as a bf16 bit pattern: with the sign cleared, bf16 order is integer order. */
-MXG_FN mxg_u32 mxg_block_amax(const mxg_u32x4 x[4])
+/* 2^(e8-127) as fp32 bits, below them rounding's leftovers, which conversions ignore. */
+MXG_FN mxg_u32 mxg_scale_bits(mxg_u32 amax)
 {
-    mxg_u16x2 amax = 0;
-    MXG_UNROLL
-    for (int i = 0; i < 16; i++) {
-        mxg_u32 magnitude = x[i / 4][i % 4] & 0x7fff7fffu;
-        amax = __builtin_elementwise_max(amax, __builtin_bit_cast(mxg_u16x2, magnitude));
-    }
-    return amax.x > amax.y ? amax.x : amax.y;
+    return __builtin_elementwise_sub_sat((amax << 16) + 0x00200000u, 0x01000000u);
 }
 
 MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
@@ -32,13 +26,12 @@ MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
 }
 
 /*
- * The same in half as many instructions, where it can be had: bf16 patterns up
- * to 0x7c00 (2^121) order like the f16 numbers of the same bits, and gfx950 has
- * packed three-operand maximum and minimum of f16 that pass NaN on.  A result
- * above 0x7c00 says only that some magnitude may be above it.  `partial` gets
- * four values that are of no more use.
+ * max|x| as a bf16 bit pattern: patterns up to 0x7c00 (2^121) order like the
+ * f16 numbers of the same bits, and gfx950 has packed three-operand maximum and
+ * minimum of f16 that pass NaN on.  A result above 0x7c00 says only that some
+ * magnitude may be above it.  `partial` gets four values that are of no more use.
  */
-MXG_FN mxg_u32 mxg_block_amax_f16(const mxg_u32x4 x[4], mxg_u32x4 &partial)
+MXG_FN mxg_u32 mxg_block_amax(const mxg_u32x4 x[4], mxg_u32x4 &partial)
 {
     mxg_f16x2 high = mxg_as_f16x2(x[0][0]), low = high;
     MXG_UNROLL
@@ -55,54 +48,73 @@ MXG_FN mxg_u32 mxg_block_amax_f16(const mxg_u32x4 x[4], mxg_u32x4 &partial)
     return amax.x > amax.y ? amax.x : amax.y;
 }
 
-/* 2^(e8-127) as fp32 bits, below them rounding's leftovers. */
-MXG_FN mxg_u32 mxg_scale_bits(mxg_u32 amax)
+/* The same for every bf16: with the sign cleared, patterns order like integers. */
+MXG_FN mxg_u32 mxg_block_amax_careful(const mxg_u32x4 x[4])
 {
-    return __builtin_elementwise_sub_sat((amax << 16) + 0x00200000u, 0x01000000u);
+    mxg_u16x2 amax = 0;
+    MXG_UNROLL
+    for (int i = 0; i < 16; i++) {
+        mxg_u32 magnitude = x[i / 4][i % 4] & 0x7fff7fffu;
+        amax = __builtin_elementwise_max(amax, __builtin_bit_cast(mxg_u16x2, magnitude));
+    }
+    return amax.x > amax.y ? amax.x : amax.y;
 }
 
-MXG_FN mxg_block mxg_block_quantize(const mxg_u32x4 src[4])
+/*
+ * Elements by the exponent of `divisor_bits`.  A conversion writes one byte and
+ * keeps the other three, so each result starts as a value that is in a register
+ * already: nothing uninitialised is read and nothing is copied.  Bytes of one
+ * register are four conversions apart, because back-to-back writes of the same
+ * register need a wait state.  The copy of the pair matters: clang's bit_cast
+ * of a vector element reads element 0 of the vector.
+ */
+MXG_FN mxg_u32x4 mxg_block_convert(const mxg_u32x4 x[4], mxg_u32x4 q, mxg_u32 divisor_bits)
 {
-    mxg_u32x4 x[4] = { src[0], src[1], src[2], src[3] };
-    mxg_block block;
-    mxg_u32 amax = mxg_block_amax_f16(x, block.q);
-    /* The exponent field is e8; what lies below it is ignored by the conversion and shifted out. */
-    mxg_u32 divisor_bits = mxg_scale_bits(amax);
-    block.e8 = divisor_bits >> 23;
-
-    /* The branch is the same for the whole wave. */
-    if (__builtin_expect(__builtin_amdgcn_ballot_w64(amax > 0x7c00u) != 0, 0)) {
-        amax = mxg_block_amax(x);
-        /* 0x7f60 is 1.75 * 2^127, 0x7f80 Inf. */
-        bool is_nonfinite = amax >= 0x7f80u;
-        divisor_bits = amax >= 0x7f60u ? 0x7f000000u : mxg_scale_bits(amax);
-        block.e8 = is_nonfinite ? 255u : divisor_bits >> 23;
-        MXG_UNROLL
-        for (int i = 0; i < 4; i++) {
-            x[i] = is_nonfinite ? (mxg_u32x4)0u : x[i];
-        }
-    }
     float divisor = __builtin_bit_cast(float, divisor_bits);
-
-    /*
-     * A conversion writes one byte and keeps the other three, so each result
-     * starts as a value that amax left in a register: nothing uninitialised is
-     * read and nothing is copied.  Bytes of one register are four conversions
-     * apart, because back-to-back writes of the same register need a wait state.
-     * The copy of the pair matters: clang's bit_cast of a vector element reads
-     * element 0 of the vector.
-     */
 #define MXG_CONVERT(byte)                                                             \
     MXG_UNROLL                                                                        \
     for (int i = 0; i < 4; i++) {                                                     \
         mxg_u32 pair = x[i][byte];                                                    \
-        block.q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(                       \
-            block.q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte);         \
+        q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(                             \
+            q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte);               \
     }
     MXG_CONVERT(0)
     MXG_CONVERT(1)
     MXG_CONVERT(2)
     MXG_CONVERT(3)
 #undef MXG_CONVERT
-    return block;
+    return q;
+}
+
+/*
+ * Quantise, unless some lane's block has magnitudes above 2^121: then false for
+ * the whole wave, and nothing was converted.
+ */
+MXG_FN bool mxg_block_quantize(const mxg_u32x4 x[4], mxg_block &block)
+{
+    mxg_u32x4 partial;
+    mxg_u32 amax = mxg_block_amax(x, partial);
+    if (__builtin_expect(__builtin_amdgcn_ballot_w64(amax > 0x7c00u) != 0, 0)) {
+        return false;
+    }
+    mxg_u32 scale = mxg_scale_bits(amax);
+    block.e8 = scale >> 23;
+    block.q = mxg_block_convert(x, partial, scale);
+    return true;
+}
+
+/* Quantise any block. */
+MXG_FN void mxg_block_quantize_careful(const mxg_u32x4 src[4], mxg_block &block)
+{
+    mxg_u32 amax = mxg_block_amax_careful(src);
+    /* 0x7f60 is 1.75 * 2^127, 0x7f80 Inf. */
+    bool is_nonfinite = amax >= 0x7f80u;
+    mxg_u32 scale = amax >= 0x7f60u ? 0x7f000000u : mxg_scale_bits(amax);
+    block.e8 = is_nonfinite ? 255u : scale >> 23;
+    mxg_u32x4 x[4];
+    MXG_UNROLL
+    for (int i = 0; i < 4; i++) {
+        x[i] = is_nonfinite ? (mxg_u32x4)0u : src[i];
+    }
+    block.q = mxg_block_convert(x, (mxg_u32x4)0u, scale);
 }

@@ -41,7 +41,10 @@ void MXG_BAKE_NAME(mxg_src a, mxg_dst q, mxg_dst q_scale, mxg_i64 m, mxg_i64 lda
     for (int i = 0; i < 4; i++) {
         x[i] = mxg_load16(src, 16 * i);
     }
-    mxg_block result = mxg_block_quantize(x);
+    mxg_block result;
+    if (!mxg_block_quantize(x, result)) {
+        mxg_block_quantize_careful(x, result);
+    }
     *(MXG_GLOBAL mxg_u32x4 *)(q + first_row * MXG_BLOCKS * 16 + (mxg_u64)index * 16) = result.q;
     *scale = (mxg_u8)result.e8;
 }

@@ -109,7 +109,7 @@ MXG_FN mxg_u32 mxg_scales_get(const scales &s, const mxg_u32 regs[scales::chunk_
     return value;
 }
 
-template <class scales> MXG_FN constexpr int mxg_scales_byte(int i, int parity)
+template <class scales> constexpr int mxg_scales_byte(int i, int parity)
 {
     return scales::is_shuffled ? i % 2 + 2 * parity : 0;
 }

@@ -22,7 +22,7 @@ static const char *const gemm_parts[] = { "bake_check.h", "core.h", "layout.h", 
                                           "gemm.hip", NULL };
 static const char *const fused_parts[] = { "bake_check.h", "core.h", "layout.h", "quant.h", "tile.h",
                                            "scale.h", "b_mxfp4.h", "a_bf16.h", "pipeline.h",
-                                           "epilogue.h", "gemm.hip", NULL };
+                                           "careful.h", "epilogue.h", "gemm.hip", NULL };
 
 /* Text that grows until `room` is used up; with room 0 it only counts. */
 struct text {
