@@ -92,7 +92,8 @@ EXEC_FN(v_div_scale_f32)
     const uint32_t *b = sim_vf32_raw(w, in, 1, bb);
     const uint32_t *c = sim_vf32_raw(w, in, 2, bc);
     uint64_t vcc = 0;
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         const double s0 = sim_f32_from_bits(a[l]);
         const double s1 = sim_f32_from_bits(b[l]);
         const double s2 = sim_f32_from_bits(c[l]);
@@ -117,7 +118,8 @@ EXEC_FN(v_div_scale_f64)
     sim_vf64(w, in, 0, a);
     sim_vf64(w, in, 1, b);
     sim_vf64(w, in, 2, c);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         const double s0 = sim_f64_from_bits(a[l]);
         const double s1 = sim_f64_from_bits(b[l]);
         const double s2 = sim_f64_from_bits(c[l]);
@@ -144,7 +146,8 @@ EXEC_FN(v_div_fmas_f32)
     const uint32_t *c = sim_vf32_raw(w, in, 2, bc);
     const uint64_t vcc = sim_vcc(w);
     const unsigned round = sim_round32(w);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         d[l] = sim_f32_fma(a[l], b[l], c[l], round);
         if ((vcc >> l & 1) != 0 && isfinite(sim_f32_from_bits(d[l]))) {
             /* One rounding: the sum is kept odd-rounded in double and scaled there. */
@@ -192,7 +195,8 @@ static uint64_t scaled_down(uint64_t a, uint64_t b, uint64_t c, unsigned round)
     uint64_t q = m >> drop;
     if (rest == 0 && lost < 0) {
         q--; /* truncation of a magnitude just below q */
-        return sign | (q + (round == 0 || (round == 1 && sign == 0) || (round == 2 && sign != 0)));
+        return sign |
+               (q + (round == 0 || (round == 1 && sign == 0) || (round == 2 && sign != 0)));
     }
     const bool inexact = rest != 0 || lost != 0;
     const bool above = rest > half || (rest == half && lost > 0);
@@ -212,7 +216,8 @@ EXEC_FN(v_div_fmas_f64)
     sim_v64(w, in, 0, a);
     sim_v64(w, in, 1, b);
     sim_v64(w, in, 2, c);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         for (unsigned i = 0; i < 3; i++) {
             uint64_t *v = i == 0 ? &a[l] : i == 1 ? &b[l] : &c[l];
             *v = (in->abs >> i & 1) != 0 ? *v & INT64_MAX : *v;
@@ -265,7 +270,8 @@ EXEC_FN(v_div_fixup_f32)
     const uint32_t *q = sim_vf32_raw(w, in, 0, ba);
     const uint32_t *den = sim_vf32_raw(w, in, 1, bb);
     const uint32_t *num = sim_vf32_raw(w, in, 2, bc);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         const double n = sim_f32_from_bits(num[l]);
         const double m = sim_f32_from_bits(den[l]);
         const uint32_t sign = (num[l] ^ den[l]) & 0x80000000;
@@ -291,7 +297,8 @@ EXEC_FN(v_div_fixup_f64)
     sim_vf64(w, in, 0, q);
     sim_vf64(w, in, 1, den);
     sim_vf64(w, in, 2, num);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         const double n = sim_f64_from_bits(num[l]);
         const double m = sim_f64_from_bits(den[l]);
         const uint64_t sign = (num[l] ^ den[l]) & 1ull << 63;
@@ -317,7 +324,8 @@ EXEC_FN(v_div_fixup_f16)
     sim_vf16(w, in, 0, q);
     sim_vf16(w, in, 1, den);
     sim_vf16(w, in, 2, num);
-    SIM_FOR_LANES(l) {
+    SIM_FOR_LANES(l)
+    {
         const double n = sim_f16_value(num[l]);
         const double m = sim_f16_value(den[l]);
         double special;

@@ -97,7 +97,8 @@ static inline void isa_exec(struct sim_wave *w, const struct sim_inst *in)
 }
 
 /* Puts a lane's value into a vector or scalar operand. */
-static inline void isa_put(struct sim_wave *w, const struct sim_opnd *o, unsigned lane, uint64_t v)
+static inline void isa_put(struct sim_wave *w, const struct sim_opnd *o, unsigned lane,
+                           uint64_t v)
 {
     if (o->kind == SIM_OPND_VGPR || o->kind == SIM_OPND_AGPR) {
         sim_vrow(w, o, 0)[lane] = (uint32_t)v;
@@ -155,13 +156,16 @@ static inline void isa_run(const struct isa_vec *v)
     isa_exec(w, &in);
     for (unsigned l = 0; vector && l < v->count; l++) {
         const uint64_t got = isa_get(w, d, l);
-        ck_assert_msg(got == v->lanes[l].d, "%s mode %#x lane %u (%#llx, %#llx, %#llx): got %#llx,"
-                      " want %#llx", v->text, v->mode, l, (unsigned long long)v->lanes[l].a,
+        ck_assert_msg(got == v->lanes[l].d,
+                      "%s mode %#x lane %u (%#llx, %#llx, %#llx): got %#llx,"
+                      " want %#llx",
+                      v->text, v->mode, l, (unsigned long long)v->lanes[l].a,
                       (unsigned long long)v->lanes[l].b, (unsigned long long)v->lanes[l].c,
                       (unsigned long long)got, (unsigned long long)v->lanes[l].d);
     }
     if (vector) {
-        ck_assert_msg(isa_get(w, d, ISA_OFF_LANE) == v->old, "%s: inactive lane written", v->text);
+        ck_assert_msg(isa_get(w, d, ISA_OFF_LANE) == v->old, "%s: inactive lane written",
+                      v->text);
     }
     const struct sim_opnd *m = vector ? &in.dst[1] : d;
     if (m->kind == SIM_OPND_SGPR) {

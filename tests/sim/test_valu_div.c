@@ -54,10 +54,10 @@ static uint64_t random64(void)
     return state;
 }
 
-static const uint32_t special32[] = { 0,          0x80000000, 0x3f800000, 0x00000001, 0x007fffff,
-                                      0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000,
-                                      0x7e800001, 0x7f000000, 0x01000000, 0x3eaaaaab, 0x4b000001,
-                                      0x80400000 };
+static const uint32_t special32[] = { 0,          0x80000000, 0x3f800000, 0x00000001,
+                                      0x007fffff, 0x00800000, 0x7f7fffff, 0x7f800000,
+                                      0xff800000, 0x7fc00000, 0x7e800001, 0x7f000000,
+                                      0x01000000, 0x3eaaaaab, 0x4b000001, 0x80400000 };
 
 static uint32_t operand32(void)
 {
@@ -159,8 +159,13 @@ END_TEST
 
 /* The fix-up step alone: what it answers for special operands whatever the estimate is. */
 static const struct isa_vec fixup[] = {
-    { "v_div_fixup_f32 v40, v41, v20, v10", { 0xd1de0028, 0x042a2929 }, MODE_DEFAULT,
-      0xbadc0de5, 0, 0, 10,
+    { "v_div_fixup_f32 v40, v41, v20, v10",
+      { 0xd1de0028, 0x042a2929 },
+      MODE_DEFAULT,
+      0xbadc0de5,
+      0,
+      0,
+      10,
       { { 0x3f800000, 0, 0, 0xffc00000 },
         { 0x3f800000, 0x7f800000, 0xff800000, 0xffc00000 },
         { 0x3f800000, 0x80000000, 0x3f800000, 0xff800000 },
