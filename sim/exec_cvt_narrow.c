@@ -20,10 +20,10 @@ static const struct sim_lowp lowp[] = {
 /* Where the operands of a row are, and how its elements lie in them. */
 struct plan {
     const struct sim_lowp *f;
-    unsigned count;      /* elements */
-    unsigned srcs;       /* operands that hold them, interleaved: 1 or 2 */
+    unsigned count;       /* elements */
+    unsigned srcs;        /* operands that hold them, interleaved: 1 or 2 */
     unsigned seed, scale; /* operand numbers, 0 if there is none */
-    bool half;           /* 16-bit source elements */
+    bool half;            /* 16-bit source elements */
 };
 
 static struct plan make_plan(const struct sim_op *op, bool scaled)
@@ -36,7 +36,9 @@ static struct plan make_plan(const struct sim_op *op, bool scaled)
         .count = op->p[2],
         .srcs = two ? 2 : 1,
         .seed = sr ? 1 : 0,
-        .scale = !scaled ? 0 : sr ? 2 : next,
+        .scale = !scaled ? 0
+                 : sr    ? 2
+                         : next,
         .half = op->p[0] != SIM_FMT_F32,
     };
 }

@@ -11,7 +11,8 @@ bool mfma_check_tuple(struct sim_wave *w, const struct sim_opnd *o, unsigned ndw
                       const char *name)
 {
     if (o->kind != SIM_OPND_VGPR && o->kind != SIM_OPND_AGPR) {
-        sim_find(w, SIM_FIND_UNKNOWN_INST, -1, "MFMA operand %s is not a vector register", name);
+        sim_find(w, SIM_FIND_UNKNOWN_INST, -1, "MFMA operand %s is not a vector register",
+                 name);
         return false;
     }
     const char file = o->kind == SIM_OPND_AGPR ? 'a' : 'v';

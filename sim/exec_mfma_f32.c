@@ -132,8 +132,8 @@ static void load(struct sim_wave *w, const struct sim_opnd *o, enum element e,
             if (flush && (x & 0x7F800000u) == 0) {
                 x &= 0x80000000u;
             }
-            out[mfma_dense_index(s, lane) + item * s->m] = bits == 8 ? table[x & 0xFF]
-                                                                     : decode(e, x);
+            out[mfma_dense_index(s, lane) + item * s->m] =
+                bits == 8 ? table[x & 0xFF] : decode(e, x);
         }
     }
 }
@@ -144,8 +144,9 @@ static void mfma(struct sim_wave *w, const struct sim_inst *i, enum element ea, 
     j.s = (struct mfma_shape){ i->op->p[0], i->op->p[1], i->op->p[2], 4 };
     const unsigned ab = j.s.k * j.s.m * j.s.blocks * element_bits(ea) / 32 / SIM_LANES;
     const unsigned cd = j.s.m * j.s.m * j.s.blocks / SIM_LANES;
-    if (!mfma_check_tuple(w, &i->src[0], ab, "A") || !mfma_check_tuple(w, &i->src[1], ab, "B") ||
-        !mfma_check_c(w, &i->src[2], cd) || !mfma_check_tuple(w, &i->dst[0], cd, "D")) {
+    if (!mfma_check_tuple(w, &i->src[0], ab, "A") ||
+        !mfma_check_tuple(w, &i->src[1], ab, "B") || !mfma_check_c(w, &i->src[2], cd) ||
+        !mfma_check_tuple(w, &i->dst[0], cd, "D")) {
         return;
     }
     mfma_check_modifiers(w, i);

@@ -14,8 +14,8 @@ static double from_bits(uint64_t u)
     return x;
 }
 
-static double element(struct sim_wave *w, const struct sim_opnd *o, unsigned item, unsigned lane,
-                      bool negate)
+static double element(struct sim_wave *w, const struct sim_opnd *o, unsigned item,
+                      unsigned lane, bool negate)
 {
     uint64_t u = o->imm;
     if (o->kind != SIM_OPND_CONST) {

@@ -59,8 +59,8 @@ MFMA_INLINE void load_by_table(struct sim_wave *w, const struct sim_opnd *o, uns
     }
 }
 
-static void load_operand(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt, unsigned mn,
-                         float *out)
+static void load_operand(struct sim_wave *w, const struct sim_opnd *o, unsigned fmt,
+                         unsigned mn, float *out)
 {
     if (fmt != FMT_FP4) {
         load_by_table(w, o, fmt, mn, out);
@@ -196,8 +196,8 @@ static bool check_operands(struct sim_wave *w, const struct sim_inst *i, unsigne
 {
     if (i->cbsz >= FMT_COUNT || i->blgp >= FMT_COUNT) {
         sim_find(w, SIM_FIND_UNKNOWN_INST, -1,
-                 "%s: matrix format code cbsz %u, blgp %u: only 0 to 4 are defined", i->op->name,
-                 i->cbsz, i->blgp);
+                 "%s: matrix format code cbsz %u, blgp %u: only 0 to 4 are defined",
+                 i->op->name, i->cbsz, i->blgp);
         return false;
     }
     mfma_check_modifiers(w, i);

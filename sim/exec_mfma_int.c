@@ -19,8 +19,9 @@ void sim_x_mfma_i32_i8(struct sim_wave *w, const struct sim_inst *i)
     const struct mfma_shape s = { i->op->p[0], i->op->p[1], i->op->p[2], 4 };
     const unsigned ab = s.k * s.m * s.blocks / 4 / SIM_LANES;
     const unsigned cd = s.m * s.m * s.blocks / SIM_LANES;
-    if (!mfma_check_tuple(w, &i->src[0], ab, "A") || !mfma_check_tuple(w, &i->src[1], ab, "B") ||
-        !mfma_check_c(w, &i->src[2], cd) || !mfma_check_tuple(w, &i->dst[0], cd, "D")) {
+    if (!mfma_check_tuple(w, &i->src[0], ab, "A") ||
+        !mfma_check_tuple(w, &i->src[1], ab, "B") || !mfma_check_c(w, &i->src[2], cd) ||
+        !mfma_check_tuple(w, &i->dst[0], cd, "D")) {
         return;
     }
     mfma_check_modifiers(w, i);

@@ -61,9 +61,9 @@ static uint8_t narrow(const struct sim_lowp *f, uint32_t x, uint8_t scale,
         return sign | (f->nan_code ? f->nan_code : nan_without_code(f));
     }
     const bool inf = (x & 0x7FFFFFFFu) == SIM_F32_INF;
-    const int32_t code = inf ? INT32_MAX
-                             : r->stochastic ? code_sr(f, x, scale, r->seed)
-                                             : sim_lowp_code_rne(f, x, scale);
+    const int32_t code = inf             ? INT32_MAX
+                         : r->stochastic ? code_sr(f, x, scale, r->seed)
+                                         : sim_lowp_code_rne(f, x, scale);
     if (code <= f->max_code) {
         return (uint8_t)(sign | code);
     }

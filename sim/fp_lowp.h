@@ -28,17 +28,32 @@ struct sim_lowp {
 };
 
 /* Payloads of NaN codes are not documented; these are the canonical ones here. */
-#define SIM_LOWP_FP4 { 4, 1, 0, 0x07, 0, 0 }
-#define SIM_LOWP_FP6 { 6, 3, 0, 0x1F, 0, 0 }
-#define SIM_LOWP_BF6 { 6, 2, -2, 0x1F, 0, 0 }
-#define SIM_LOWP_FP8 { 8, 3, -6, 0x7E, 0x7F, 0 }
-#define SIM_LOWP_BF8 { 8, 2, -14, 0x7B, 0x7E, 0x7C }
+#define SIM_LOWP_FP4                                                                           \
+    {                                                                                          \
+        4, 1, 0, 0x07, 0, 0                                                                    \
+    }
+#define SIM_LOWP_FP6                                                                           \
+    {                                                                                          \
+        6, 3, 0, 0x1F, 0, 0                                                                    \
+    }
+#define SIM_LOWP_BF6                                                                           \
+    {                                                                                          \
+        6, 2, -2, 0x1F, 0, 0                                                                   \
+    }
+#define SIM_LOWP_FP8                                                                           \
+    {                                                                                          \
+        8, 3, -6, 0x7E, 0x7F, 0                                                                \
+    }
+#define SIM_LOWP_BF8                                                                           \
+    {                                                                                          \
+        8, 2, -14, 0x7B, 0x7E, 0x7C                                                            \
+    }
 
 /* How the bits that do not fit are dropped. */
 struct sim_round {
     bool stochastic; /* else to nearest, ties to even */
-    bool saturate;   /* FP8/BF8: overflow and infinity give the largest number (MODE.FP16_OVFL) */
-    uint32_t seed;   /* stochastic: random bits, the top ones used first */
+    bool saturate; /* FP8/BF8: overflow and infinity give the largest number (MODE.FP16_OVFL) */
+    uint32_t seed; /* stochastic: random bits, the top ones used first */
 };
 
 static inline uint32_t sim_f32_bits(float x)

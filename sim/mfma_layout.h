@@ -50,7 +50,8 @@ static inline unsigned mfma_dense_index(const struct mfma_shape *s, unsigned lan
  * The F8F6F4 forms hold 32 elements a lane.  FP4 and FP6 follow the general
  * rule; of 8-bit elements a lane holds two runs of 16, K / 2 apart.
  */
-static inline struct mfma_loc mfma_input_8bit(const struct mfma_shape *s, unsigned i, unsigned k)
+static inline struct mfma_loc mfma_input_8bit(const struct mfma_shape *s, unsigned i,
+                                              unsigned k)
 {
     const unsigned groups = 64 / s->m;
     const unsigned run = k / 16;

@@ -112,10 +112,11 @@ static void run_and_compare(bool scaled)
                 const uint32_t mask = ((1u << bits) - 1) << 8 * at;
                 w = (w & ~mask) | want[lane][0] << 8 * at;
             }
-            EXPECT(wave.vgpr[inst.dst[0].reg + d][lane] == w,
-                   "%u to %u, %u elements, flags %u, opsel %x, lane %u, dword %u: %08x want %08x",
-                   op.p[0], op.p[1], op.p[2], op.p[3], inst.opsel, lane, d,
-                   wave.vgpr[inst.dst[0].reg + d][lane], w);
+            EXPECT(
+                wave.vgpr[inst.dst[0].reg + d][lane] == w,
+                "%u to %u, %u elements, flags %u, opsel %x, lane %u, dword %u: %08x want %08x",
+                op.p[0], op.p[1], op.p[2], op.p[3], inst.opsel, lane, d,
+                wave.vgpr[inst.dst[0].reg + d][lane], w);
         }
     }
 }

@@ -83,8 +83,8 @@ static void run_and_compare(bool scaled)
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         for (unsigned e = 0; e < op.p[2] && (exec >> lane & 1); e++) {
             const unsigned scale = scaled ? wave.vgpr[SCALE][lane] >> 23 & 255 : 127;
-            const uint32_t r = ref_target(op.p[1],
-                                          ref_widen(refs[op.p[0]], source_code(lane, e)), scale);
+            const uint32_t r =
+                ref_target(op.p[1], ref_widen(refs[op.p[0]], source_code(lane, e)), scale);
             uint32_t *w = &want[half ? e / 2 : e][lane];
             const unsigned shift = 16 * (op.p[2] == 1 ? inst.opsel >> 3 & 1 : e & 1);
             *w = half ? (*w & ~(0xFFFFu << shift)) | r << shift : r;
@@ -95,8 +95,8 @@ static void run_and_compare(bool scaled)
         for (unsigned lane = 0; lane < SIM_LANES; lane++) {
             EXPECT(wave.vgpr[inst.dst[0].reg + d][lane] == want[d][lane],
                    "%u to %u, %u elements, opsel %x, lane %u dword %u: %08x want %08x", op.p[0],
-                   op.p[1], op.p[2], inst.opsel, lane, d,
-                   wave.vgpr[inst.dst[0].reg + d][lane], want[d][lane]);
+                   op.p[1], op.p[2], inst.opsel, lane, d, wave.vgpr[inst.dst[0].reg + d][lane],
+                   want[d][lane]);
         }
     }
 }
@@ -135,7 +135,7 @@ START_TEST(test_cvt_widen_exhaustive)
                     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
                         const uint32_t c = base + lane;
                         for (unsigned r = 0; r < 6; r++) {
-                            wave.vgpr[SRC + r][lane] = bits == 8 ? c | (c ^ 0x80) << 8
+                            wave.vgpr[SRC + r][lane] = bits == 8   ? c | (c ^ 0x80) << 8
                                                        : bits == 4 ? c
                                                                    : rnd();
                         }

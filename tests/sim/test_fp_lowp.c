@@ -15,8 +15,10 @@ static const struct {
     narrow_fn *narrow;
     widen_fn *widen;
 } formats[] = {
-    { &ref_fp4, sim_fp4_from_f32, sim_fp4_to_f32 }, { &ref_fp6, sim_fp6_from_f32, sim_fp6_to_f32 },
-    { &ref_bf6, sim_bf6_from_f32, sim_bf6_to_f32 }, { &ref_fp8, sim_fp8_from_f32, sim_fp8_to_f32 },
+    { &ref_fp4, sim_fp4_from_f32, sim_fp4_to_f32 },
+    { &ref_fp6, sim_fp6_from_f32, sim_fp6_to_f32 },
+    { &ref_bf6, sim_bf6_from_f32, sim_bf6_to_f32 },
+    { &ref_fp8, sim_fp8_from_f32, sim_fp8_to_f32 },
     { &ref_bf8, sim_bf8_from_f32, sim_bf8_to_f32 },
 };
 #define FORMATS ((int)(sizeof formats / sizeof *formats))
@@ -28,8 +30,8 @@ static void check_rne(int i, uint32_t x, int scale)
 {
     const unsigned want = ref_narrow(formats[i].ref, (double)f32(x), scale, false);
     const unsigned got = formats[i].narrow(x, (uint8_t)scale, &nearest);
-    EXPECT(got == want, "%s of %08x scale %d: %02x, want %02x", formats[i].ref->name, x,
-                  scale, got, want);
+    EXPECT(got == want, "%s of %08x scale %d: %02x, want %02x", formats[i].ref->name, x, scale,
+           got, want);
     const unsigned sat = ref_narrow(formats[i].ref, (double)f32(x), scale, true);
     EXPECT_EQ(formats[i].narrow(x, (uint8_t)scale, &saturating), sat);
 }
@@ -61,8 +63,8 @@ START_TEST(test_fp_lowp_fp4_values)
     static const struct {
         float x;
         unsigned code;
-    } tie[] = { { 0.25f, 0 }, { 0.75f, 2 }, { 1.25f, 2 }, { 1.75f, 4 }, { 2.5f, 4 },
-                { 3.5f, 6 },  { 5, 6 },     { 7, 7 },     { 1e30f, 7 }, { -0.0f, 8 },
+    } tie[] = { { 0.25f, 0 }, { 0.75f, 2 }, { 1.25f, 2 },   { 1.75f, 4 }, { 2.5f, 4 },
+                { 3.5f, 6 },  { 5, 6 },     { 7, 7 },       { 1e30f, 7 }, { -0.0f, 8 },
                 { -5, 14 },   { -0.1f, 8 }, { INFINITY, 7 } };
     for (unsigned i = 0; i < sizeof tie / sizeof *tie; i++) {
         EXPECT_EQ(sim_fp4_from_f32(bits32(tie[i].x), 127, &nearest), tie[i].code);
@@ -129,8 +131,8 @@ START_TEST(test_fp_lowp_stochastic)
         const struct sim_round r = { true, n % 3 == 0, n % 7 ? rnd() : n % 2 ? 0 : ~0u };
         const unsigned want = ref_narrow_sr(f, (double)f32(x), scale, r.saturate, r.seed);
         const unsigned got = formats[_i].narrow(x, (uint8_t)scale, &r);
-        EXPECT(got == want, "%s of %08x scale %d seed %08x: %02x, want %02x", f->name, x,
-                      scale, r.seed, got, want);
+        EXPECT(got == want, "%s of %08x scale %d seed %08x: %02x, want %02x", f->name, x, scale,
+               r.seed, got, want);
     }
     /* A quarter between two codes goes up for a quarter of evenly spread seeds. */
     const float x = (float)(f->value[4] + 0.25 * (f->value[5] - f->value[4]));
@@ -147,7 +149,9 @@ START_TEST(test_fp_lowp_specials)
 {
     struct ref_fmt *f = formats[_i].ref;
     const unsigned sign = 1u << (f->bits - 1);
-    const unsigned inf = f->inf >= 0 ? (unsigned)f->inf : f->nan >= 0 ? (unsigned)f->nan : f->max;
+    const unsigned inf = f->inf >= 0   ? (unsigned)f->inf
+                         : f->nan >= 0 ? (unsigned)f->nan
+                                       : f->max;
     EXPECT_EQ(formats[_i].narrow(0x7F800000, 127, &nearest), inf);
     EXPECT_EQ(formats[_i].narrow(0xFF800000, 127, &nearest), inf | sign);
     EXPECT_EQ(formats[_i].narrow(0x7F800000, 127, &saturating), f->max);
@@ -190,8 +194,8 @@ START_TEST(test_fp_lowp_half_formats)
             ck_assert(lo == (e ? ldexp(one + m, e - bias - mb) : ldexp(m, 1 - bias - mb)));
             const double hi = h + 1 < inf ? (double)f32(bf ? sim_bf16_to_f32((uint16_t)(h + 1))
                                                            : sim_f16_to_f32((uint16_t)(h + 1)))
-                                          : bf ? 0x1p128
-                                               : 0x1p16;
+                              : bf        ? 0x1p128
+                                          : 0x1p16;
             const float mid = (float)((lo + hi) / 2);
             for (int sign = 0; sign < 2; sign++) {
                 const uint32_t s = sign ? 0x80000000u : 0, s16 = sign ? 0x8000 : 0;
@@ -200,8 +204,8 @@ START_TEST(test_fp_lowp_half_formats)
                 EXPECT_EQ(to(bits32(mid) | s), (h + (h & 1)) | s16);
                 EXPECT_EQ(to((bits32(mid) - 1) | s), h | s16);
                 EXPECT_EQ(to((bits32(mid) + 1) | s), (h + 1) | s16);
-                uint16_t (*const sr)(uint32_t, uint32_t) = bf ? sim_bf16_from_f32_sr
-                                                              : sim_f16_from_f32_sr;
+                uint16_t (*const sr)(uint32_t, uint32_t) =
+                    bf ? sim_bf16_from_f32_sr : sim_f16_from_f32_sr;
                 EXPECT_EQ(sr(u | s, 0xFFFFFFFF), h | s16);
                 EXPECT_EQ(sr(bits32(mid) | s, 0x7FFFFFFF), h | s16);
                 EXPECT_EQ(sr(bits32(mid) | s, 0x80000000), (h + 1) | s16);

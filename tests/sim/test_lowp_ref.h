@@ -15,8 +15,8 @@ struct ref_fmt {
     const char *name;
     int ebits, mbits, bias;
     unsigned bits;
-    unsigned max; /* largest finite magnitude code */
-    int nan, inf; /* magnitude codes, -1 if there are none */
+    unsigned max;      /* largest finite magnitude code */
+    int nan, inf;      /* magnitude codes, -1 if there are none */
     double value[130]; /* of codes 0..max, and the one that would follow */
 };
 
@@ -35,8 +35,8 @@ static inline void ref_init(struct ref_fmt *f)
         const int e = (int)(c >> f->mbits);
         const int m = (int)c & ((1 << f->mbits) - 1);
         const int one = 1 << f->mbits;
-        f->value[c] = e ? ldexp(one + m, e - f->bias - f->mbits)
-                        : ldexp(m, 1 - f->bias - f->mbits);
+        f->value[c] =
+            e ? ldexp(one + m, e - f->bias - f->mbits) : ldexp(m, 1 - f->bias - f->mbits);
     }
 }
 
@@ -68,8 +68,8 @@ static inline unsigned ref_narrow(const struct ref_fmt *f, double x, int scale, 
 }
 
 /* The same with stochastic rounding: up if fraction + seed / 2^32 reaches 1. */
-static inline unsigned ref_narrow_sr(const struct ref_fmt *f, double x, int scale, bool saturate,
-                                     uint32_t seed)
+static inline unsigned ref_narrow_sr(const struct ref_fmt *f, double x, int scale,
+                                     bool saturate, uint32_t seed)
 {
     const unsigned sign = signbit(x) ? 1u << (f->bits - 1) : 0;
     if (isnan(x) || isinf(x)) {

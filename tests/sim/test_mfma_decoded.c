@@ -37,10 +37,10 @@ static void run(const uint8_t *code, size_t size)
     w->inst = NULL;
 }
 
-#define RUN(...)                                  \
-    do {                                          \
-        static const uint8_t code_[] = __VA_ARGS__; \
-        run(code_, sizeof code_);                 \
+#define RUN(...)                                                                               \
+    do {                                                                                       \
+        static const uint8_t code_[] = __VA_ARGS__;                                            \
+        run(code_, sizeof code_);                                                              \
     } while (0)
 
 static void fill(unsigned reg, unsigned count, uint32_t value)
@@ -67,11 +67,11 @@ static float val(unsigned reg, unsigned lane)
 START_TEST(test_mfma_decoded_scaled)
 {
     fill(0, 4, bits(1.0f));
-    fill(4, 8, 0x22222222); /* all 1.0 */
+    fill(4, 8, 0x22222222);               /* all 1.0 */
     fill(12, 1, 0x0000807F | 0x10 << 16); /* byte 1: 2^1 */
     fill(13, 1, 0x00820000);              /* byte 2: 2^3 */
-    RUN({ 0x00, 0x08, 0xac, 0xd3, 0x0c, 0x1b, 0x02, 0x10,
-          0x00, 0x0c, 0xad, 0xd3, 0x04, 0x11, 0x02, 0x84 });
+    RUN({ 0x00, 0x08, 0xac, 0xd3, 0x0c, 0x1b, 0x02, 0x10, 0x00, 0x0c, 0xad, 0xd3, 0x04, 0x11,
+          0x02, 0x84 });
     ck_assert(val(0, 0) == 1 + 128 * 16);
     ck_assert(val(3, 63) == 1 + 128 * 16);
 }
@@ -81,7 +81,7 @@ END_TEST
  * op_sel_hi:[1,0,0] cbsz:1 blgp:2: BF8 by FP6, A in VGPRs, B and D in AGPRs */
 START_TEST(test_mfma_decoded_mixed_formats)
 {
-    fill(4, 8, 0x40404040);               /* BF8 2.0 */
+    fill(4, 8, 0x40404040); /* BF8 2.0 */
     fill(256 + 20, 6, 0);
     for (unsigned lane = 0; lane < SIM_LANES; lane++) { /* FP6 1.0 = 0x08, 32 of them */
         for (unsigned bit = 3; bit < 192; bit += 6) {
@@ -90,8 +90,8 @@ START_TEST(test_mfma_decoded_mixed_formats)
     }
     fill(12, 1, 0x00810000); /* byte 2: 2^2 */
     fill(13, 1, 0x00008000); /* byte 1: 2^1 */
-    RUN({ 0x00, 0x10, 0xac, 0xd3, 0x0c, 0x1b, 0x02, 0x08,
-          0x00, 0x89, 0xae, 0xd3, 0x04, 0x29, 0xca, 0x53 });
+    RUN({ 0x00, 0x10, 0xac, 0xd3, 0x0c, 0x1b, 0x02, 0x08, 0x00, 0x89, 0xae, 0xd3, 0x04, 0x29,
+          0xca, 0x53 });
     ck_assert(val(256, 0) == 1 + 64 * 2 * 8);
     ck_assert(val(256 + 15, 63) == 1 + 64 * 2 * 8);
 }
@@ -228,8 +228,8 @@ START_TEST(test_mfma_decoded_dense_forms)
     /* v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[8:11], v12 abid:2 */
     fill(0, 4, bits(5.0f));
     fill(4, 2, 0x3C003C00);
-    fill(8, 2, 0x44004000); /* k = 0, 1: 2, 4; k = 2, 3: the same */
-    fill(10, 2, 0);         /* k = 4..7: 0 */
+    fill(8, 2, 0x44004000);  /* k = 0, 1: 2, 4; k = 2, 3: the same */
+    fill(10, 2, 0);          /* k = 4..7: 0 */
     fill(12, 1, 0x00E40000); /* set 2: first pair 0, 1; second pair 2, 3 */
     RUN({ 0x00, 0x10, 0xe2, 0xd3, 0x04, 0x11, 0x32, 0x04 });
     ck_assert(val(0, 0) == 5 + 4 * (2 + 4));

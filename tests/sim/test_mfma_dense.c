@@ -15,13 +15,13 @@ static const struct row {
     enum kind kind;
     uint8_t m, k, blocks;
 } rows[] = {
-    { F32, 32, 1, 2 },   { F32, 16, 1, 4 },   { F32, 4, 1, 16 },  { F32, 32, 2, 1 },
-    { F32, 16, 4, 1 },   { F16, 32, 4, 2 },   { F16, 16, 4, 4 },  { F16, 4, 4, 16 },
-    { F16, 32, 8, 1 },   { F16, 16, 16, 1 },  { F16, 16, 32, 1 }, { F16, 32, 16, 1 },
-    { BF16, 32, 4, 2 },  { BF16, 16, 4, 4 },  { BF16, 4, 4, 16 }, { BF16, 32, 8, 1 },
+    { F32, 32, 1, 2 },   { F32, 16, 1, 4 },   { F32, 4, 1, 16 },   { F32, 32, 2, 1 },
+    { F32, 16, 4, 1 },   { F16, 32, 4, 2 },   { F16, 16, 4, 4 },   { F16, 4, 4, 16 },
+    { F16, 32, 8, 1 },   { F16, 16, 16, 1 },  { F16, 16, 32, 1 },  { F16, 32, 16, 1 },
+    { BF16, 32, 4, 2 },  { BF16, 16, 4, 4 },  { BF16, 4, 4, 16 },  { BF16, 32, 8, 1 },
     { BF16, 16, 16, 1 }, { BF16, 16, 32, 1 }, { BF16, 32, 16, 1 }, { FP8, 16, 32, 1 },
-    { FP8, 32, 16, 1 },  { I8, 32, 4, 2 },    { I8, 16, 4, 4 },   { I8, 4, 4, 16 },
-    { I8, 32, 16, 1 },   { I8, 16, 32, 1 },   { I8, 16, 64, 1 },  { I8, 32, 32, 1 },
+    { FP8, 32, 16, 1 },  { I8, 32, 4, 2 },    { I8, 16, 4, 4 },    { I8, 4, 4, 16 },
+    { I8, 32, 16, 1 },   { I8, 16, 32, 1 },   { I8, 16, 64, 1 },   { I8, 32, 32, 1 },
     { F64, 16, 4, 1 },   { F64, 4, 4, 4 },
 };
 #define ROWS ((int)(sizeof rows / sizeof *rows))
@@ -67,7 +67,8 @@ static uint64_t get(const struct sim_opnd *o, unsigned bits, unsigned item, unsi
     return x >> item * bits % 32 & (0xFFFFFFFFu >> (32 - bits));
 }
 
-static void put(const struct sim_opnd *o, unsigned bits, unsigned item, unsigned lane, uint64_t v)
+static void put(const struct sim_opnd *o, unsigned bits, unsigned item, unsigned lane,
+                uint64_t v)
 {
     const unsigned base = file(o) + item * bits / 32;
     const unsigned shift = item * bits % 32;
@@ -321,7 +322,9 @@ START_TEST(test_mfma_dense_layout_tables)
     for (unsigned n = 0; n < sizeof cells / sizeof *cells; n++) {
         setup(cells[n].row, 0);
         memset(wave.vgpr, 0, sizeof wave.vgpr);
-        static const uint64_t two[] = { 0x40000000, 0x4000, 0x4000, 0x40, 2, 0x4000000000000000 };
+        static const uint64_t two[] = {
+            0x40000000, 0x4000, 0x4000, 0x40, 2, 0x4000000000000000
+        };
         put(&inst.src[0], width[r.kind], cells[n].item, cells[n].lane, two[r.kind]);
         /* All of B is 2: row i of block b of D is 4, all else 0. */
         for (unsigned item = 0; item < 256 / width[r.kind]; item++) {
@@ -333,8 +336,9 @@ START_TEST(test_mfma_dense_layout_tables)
         for (unsigned b = 0; b < r.blocks; b++) {
             for (unsigned i = 0; i < r.m; i++) {
                 for (unsigned j = 0; j < r.m; j++) {
-                    static const uint64_t four[] = { 0x40800000, 0x40800000, 0x40800000,
-                                                     0x40800000, 4, 0x4010000000000000 };
+                    static const uint64_t four[] = {
+                        0x40800000, 0x40800000, 0x40800000, 0x40800000, 4, 0x4010000000000000
+                    };
                     const bool hit = b == cells[n].b && i == cells[n].i;
                     EXPECT(out(&inst.dst[0], b, i, j) == (hit ? four[r.kind] : 0),
                            "cell %u: (%u,%u,%u)", n, b, i, j);
@@ -451,8 +455,8 @@ END_TEST
 /* ---- sparse ---- */
 
 static const struct row sparse_rows[] = {
-    { F16, 16, 32, 1 },  { F16, 32, 16, 1 }, { BF16, 16, 32, 1 }, { BF16, 32, 16, 1 },
-    { FP8, 16, 64, 1 },  { FP8, 32, 32, 1 }, { I8, 16, 64, 1 },   { I8, 32, 32, 1 },
+    { F16, 16, 32, 1 }, { F16, 32, 16, 1 }, { BF16, 16, 32, 1 }, { BF16, 32, 16, 1 },
+    { FP8, 16, 64, 1 }, { FP8, 32, 32, 1 }, { I8, 16, 64, 1 },   { I8, 32, 32, 1 },
 };
 static sim_exec_fn *const sparse[] = { NULL, sim_x_smfmac_f32_f16, sim_x_smfmac_f32_bf16,
                                        sim_x_smfmac_f32_fp8, sim_x_smfmac_i32_i8 };

@@ -135,10 +135,10 @@ static float ref_element(unsigned mn, unsigned m, unsigned n)
         int inf = 0;
         bool nan = false;
         for (unsigned k = 32 * kb; k < 32 * kb + 32; k++) {
-            const struct elem a = ref_decode(inst.cbsz,
-                                             ref_code(&inst.src[0], inst.cbsz, mn, m, k));
-            const struct elem b = ref_decode(inst.blgp,
-                                             ref_code(&inst.src[1], inst.blgp, mn, n, k));
+            const struct elem a =
+                ref_decode(inst.cbsz, ref_code(&inst.src[0], inst.cbsz, mn, m, k));
+            const struct elem b =
+                ref_decode(inst.blgp, ref_code(&inst.src[1], inst.blgp, mn, n, k));
             const int sa = a.inf ? a.inf : (a.v > 0) - (a.v < 0);
             const int sb = b.inf ? b.inf : (b.v > 0) - (b.v < 0);
             const int p = (a.inf || b.inf) && !a.nan && !b.nan ? sa * sb : 0;
@@ -212,8 +212,8 @@ static void run_and_compare(unsigned mn)
     for (unsigned m = 0; m < mn; m++) {
         for (unsigned n = 0; n < mn; n++) {
             const uint32_t w = isnan(want[m][n]) ? 0x7FC00000u : bits32(want[m][n]);
-            EXPECT(d_bits(mn, m, n) == w, "%ux%u cbsz %u blgp %u (%u,%u): %08x, want %08x",
-                          mn, mn, inst.cbsz, inst.blgp, m, n, d_bits(mn, m, n), w);
+            EXPECT(d_bits(mn, m, n) == w, "%ux%u cbsz %u blgp %u (%u,%u): %08x, want %08x", mn,
+                   mn, inst.cbsz, inst.blgp, m, n, d_bits(mn, m, n), w);
         }
     }
     EXPECT(found_any() == 0, "%s", found.text);
@@ -361,7 +361,7 @@ START_TEST(test_mfma_bf8_sum_rounds_once)
         setup(16, BF8, BF8);
         memset(wave.vgpr[8], 0, sizeof wave.vgpr[8] * 16);
         for (unsigned lane = 0; lane < 16; lane++) {
-            wave.vgpr[8][lane] = 0x00013C6C;               /* 2^12, 1, 2^-16 */
+            wave.vgpr[8][lane] = 0x00013C6C; /* 2^12, 1, 2^-16 */
             wave.vgpr[16][lane] = sign ? 0x0081BCEC : 0x00013C6C;
         }
         inst.src[2] = konst(0);
@@ -390,8 +390,8 @@ END_TEST
 
 START_TEST(test_mfma_c_specials)
 {
-    static const uint32_t c[] = { 0x80000000, 0, 0x7F800000, 0xFF800000, 0x7FC00001,
-                                  0x7F800001, 1,  0x7F7FFFFF };
+    static const uint32_t c[] = { 0x80000000, 0,          0x7F800000, 0xFF800000,
+                                  0x7FC00001, 0x7F800001, 1,          0x7F7FFFFF };
     for (unsigned i = 0; i < sizeof c / sizeof *c; i++) {
         for (unsigned mod = 0; mod < 4; mod++) {
             setup(32, FP4, FP4);

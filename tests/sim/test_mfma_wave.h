@@ -15,14 +15,14 @@
 #include "wave.h"
 
 /* Check writes to a pipe at each of its asserts; in loops of millions only failures may. */
-#define EXPECT(cond, ...)              \
-    do {                               \
-        if (!(cond)) {                 \
-            ck_abort_msg(__VA_ARGS__); \
-        }                              \
+#define EXPECT(cond, ...)                                                                      \
+    do {                                                                                       \
+        if (!(cond)) {                                                                         \
+            ck_abort_msg(__VA_ARGS__);                                                         \
+        }                                                                                      \
     } while (0)
-#define EXPECT_EQ(got, want) \
-    EXPECT((got) == (want), "%s is %llx, want %llx", #got, (unsigned long long)(got), \
+#define EXPECT_EQ(got, want)                                                                   \
+    EXPECT((got) == (want), "%s is %llx, want %llx", #got, (unsigned long long)(got),          \
            (unsigned long long)(want))
 
 struct findings {
@@ -90,12 +90,14 @@ static inline void wave_reset(void)
 
 static inline struct sim_opnd vgpr(unsigned reg, unsigned ndw)
 {
-    return (struct sim_opnd){ .kind = SIM_OPND_VGPR, .reg = (uint16_t)reg, .ndw = (uint8_t)ndw };
+    return (
+        struct sim_opnd){ .kind = SIM_OPND_VGPR, .reg = (uint16_t)reg, .ndw = (uint8_t)ndw };
 }
 
 static inline struct sim_opnd agpr(unsigned reg, unsigned ndw)
 {
-    return (struct sim_opnd){ .kind = SIM_OPND_AGPR, .reg = (uint16_t)reg, .ndw = (uint8_t)ndw };
+    return (
+        struct sim_opnd){ .kind = SIM_OPND_AGPR, .reg = (uint16_t)reg, .ndw = (uint8_t)ndw };
 }
 
 static inline struct sim_opnd konst(uint64_t imm)
