@@ -52,7 +52,8 @@ END {
     }
     print "\nconst struct kernel_blob kernel_blobs[] = {"
     for (i = 0; i < files; i++) {
-        printf "    { \"%s\", kernel_blob_%s, sizeof(kernel_blob_%s) },\n", names[i], idents[i], idents[i]
+        id = "kernel_blob_" idents[i]
+        printf "    { \"%s\", %s, sizeof(%s) },\n", names[i], id, id
     }
     print "};"
     printf "const unsigned kernel_blob_count = %d;\n", files

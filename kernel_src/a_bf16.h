@@ -62,15 +62,19 @@ MXG_FN void mxg_a_load(const mxg_a_operand &a, int at, int block_shift, mxg_a_st
     for (int i = 0; i < MXG_M_TILES; i++) {
         MXG_UNROLL
         for (int j = 0; j < 4; j++) {
-            out.data[i][j] = mxg_load16(a.data + at * 256 + j * 16, a.offset[i] + block_shift * 64);
+            out.data[i][j] =
+                mxg_load16(a.data + at * 256 + j * 16, a.offset[i] + block_shift * 64);
         }
     }
 }
 
-/* Row tile i as the multiplication takes it.  False, for the whole wave, if a block needs the careful path. */
+/*
+ * Row tile i as the multiplication takes it.  False, for the whole wave, if a block needs
+ * the careful path.
+ */
 template <int parity>
-MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk,
-                         int i, mxg_u32x4 &data, mxg_u32 &scale)
+MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step,
+                         const mxg_a_chunk &chunk, int i, mxg_u32x4 &data, mxg_u32 &scale)
 {
     (void)a;
     (void)chunk;

@@ -69,8 +69,8 @@ MXG_FN void mxg_a_load(const mxg_a_operand &a, int at, int block_shift, mxg_a_st
 
 /* Row tile i as the multiplication takes it.  Never false. */
 template <int parity>
-MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step, const mxg_a_chunk &chunk,
-                         int i, mxg_u32x4 &data, mxg_u32 &scale)
+MXG_FN bool mxg_a_finish(const mxg_a_operand &a, const mxg_a_step &step,
+                         const mxg_a_chunk &chunk, int i, mxg_u32x4 &data, mxg_u32 &scale)
 {
     data = step.data[i];
     scale = mxg_scales_get(a.scales, chunk.scale, i, parity);

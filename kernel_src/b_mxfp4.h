@@ -12,7 +12,8 @@ constexpr mxg_i64 MXG_B_TILE_BYTES = (mxg_i64)MXG_BAKE_K * 8;
 constexpr int MXG_B_STEP_BYTES = MXG_IS_B_SHUFFLED ? 1024 : 64;
 constexpr int MXG_B_BLOCK_BYTES = MXG_IS_B_SHUFFLED ? 256 : 16;
 
-typedef mxg_scales<MXG_N_TILES, MXG_BAKE_B_SCALE_SHUFFLED == 1, (MXG_BAKE_N > 16), MXG_IS_N_RAGGED>
+typedef mxg_scales<MXG_N_TILES, MXG_BAKE_B_SCALE_SHUFFLED == 1, (MXG_BAKE_N > 16),
+                   MXG_IS_N_RAGGED>
     mxg_b_scales;
 
 struct mxg_b_operand {
@@ -39,13 +40,18 @@ MXG_FN void mxg_b_open(mxg_b_operand &b, const mxg_tile &tile, mxg_src data, mxg
         int row = mxg_min(i * 16 + tile.row, live - 1);
         if (!MXG_IS_B_SHUFFLED) {
             b.data[i] = data + (mxg_u32)tile.first_n * (ldb >> 1);
-            b.offset[i] = mxg_multiply_apart(row, (mxg_u32)(ldb >> 1)) + tile.block * MXG_B_BLOCK_BYTES;
+            b.offset[i] =
+                mxg_multiply_apart(row, (mxg_u32)(ldb >> 1)) + tile.block * MXG_B_BLOCK_BYTES;
             continue;
         }
-        /* A tile that has no live row reads the last one that has; first_n is a multiple of 16. */
+        /*
+         * A tile that has no live row reads the last one that has; first_n is a multiple
+         * of 16.
+         */
         int n_tile = mxg_min(i, (mxg_u32)(live - 1) / 16);
         b.data[i] = data + ((mxg_u32)tile.first_n / 16 + n_tile) * MXG_B_TILE_BYTES;
-        b.offset[i] = mxg_min(tile.row, live - 1 - n_tile * 16) * 16 + tile.block * MXG_B_BLOCK_BYTES;
+        b.offset[i] =
+            mxg_min(tile.row, live - 1 - n_tile * 16) * 16 + tile.block * MXG_B_BLOCK_BYTES;
     }
     mxg_scales_open(b.scales, tile, scale, (mxg_u32)tile.first_n, live);
 }

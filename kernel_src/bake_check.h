@@ -87,7 +87,8 @@
 #endif
 /* Partial sums of all waves meet in LDS: 160 KiB a compute unit on gfx950. */
 #if MXG_BAKE_SPLIT_K == 1 && MXG_BAKE_WAVES * MXG_BAKE_M_REP * MXG_BAKE_N_REP > 160
-#error "MXG_BAKE_WAVES * MXG_BAKE_M_REP * MXG_BAKE_N_REP KiB of partial sums pass 160 KiB of LDS"
+#error \
+    "MXG_BAKE_WAVES * MXG_BAKE_M_REP * MXG_BAKE_N_REP KiB of partial sums pass 160 KiB of LDS"
 #endif
 
 #endif

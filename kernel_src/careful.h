@@ -4,8 +4,8 @@
  * Inf or magnitudes above 2^121: one step a turn, nothing in flight, every
  * block by the careful rules.  Rare, so it is small rather than fast.
  */
-MXG_FN void mxg_careful_step(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
-                             int parity, bool is_live, mxg_sums &sums)
+MXG_FN void mxg_careful_step(const mxg_operands &ops, const mxg_step &step,
+                             const mxg_chunk &chunk, int parity, bool is_live, mxg_sums &sums)
 {
     MXG_UNROLL
     for (int i = 0; i < MXG_M_TILES; i++) {
@@ -17,7 +17,10 @@ MXG_FN void mxg_careful_step(const mxg_operands &ops, const mxg_step &step, cons
         MXG_UNROLL
         for (int j = 0; j < MXG_N_TILES; j++) {
             mxg_u32x4 b = is_live ? step.b.data[j] : (mxg_u32x4)0u;
-            /* The step's parity is known at run time only: its scale byte is moved to byte 0. */
+            /*
+             * The step's parity is known at run time only: its scale byte is moved to
+             * byte 0.
+             */
             mxg_u32 first = mxg_scales_get(ops.b.scales, chunk.b_scale, j, 0) >>
                             8 * mxg_scales_byte<mxg_b_scales>(j, 0);
             mxg_u32 second = mxg_scales_get(ops.b.scales, chunk.b_scale, j, 1) >>
@@ -29,15 +32,17 @@ MXG_FN void mxg_careful_step(const mxg_operands &ops, const mxg_step &step, cons
     }
 }
 
-MXG_FN void mxg_wave_multiply_careful(const mxg_operands &bases, const mxg_tile &tile, mxg_sums &sums)
+MXG_FN void mxg_wave_multiply_careful(const mxg_operands &bases, const mxg_tile &tile,
+                                      mxg_sums &sums)
 {
     int blocks = MXG_WAVE_CHUNKS * MXG_CHUNK_BLOCKS + (tile.has_odd ? tile.odd_blocks : 0);
     mxg_operands ops = bases;
     mxg_advance(ops, tile.first_chunk);
     mxg_sums_clear(sums);
 
-    _Pragma("clang loop unroll(disable)")
-    for (int block = 0; block < blocks; block += MXG_STEP_BLOCKS) {
+    _Pragma("clang loop unroll(disable)") for (int block = 0; block < blocks;
+                                               block += MXG_STEP_BLOCKS)
+    {
         int parity = block / MXG_STEP_BLOCKS % 2;
         int live = blocks - block;
         /* Lanes of dead blocks read the last live one, which is then not used. */

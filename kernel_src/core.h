@@ -8,8 +8,8 @@
  * `waves` a SIMD must be able to hold, for the registers a lane may take.  No
  * upper bound: LLVM enforces one by allocating registers that nothing uses.
  */
-#define MXG_KERNEL(threads, waves)                                                       \
-    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads),     \
+#define MXG_KERNEL(threads, waves)                                                   \
+    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads), \
                               amdgpu_waves_per_eu(waves)))
 #define MXG_UNROLL _Pragma("clang loop unroll(full)")
 #define MXG_GLOBAL __attribute__((address_space(1)))
@@ -43,7 +43,10 @@ typedef __bf16 mxg_bf16x2 __attribute__((ext_vector_type(2)));
 typedef __bf16 mxg_bf16x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 mxg_f16x4 __attribute__((ext_vector_type(4)));
 
-/* Byte pointers to global memory; a wave-uniform base plus a 32-bit lane offset is one address mode. */
+/*
+ * Byte pointers to global memory; a wave-uniform base plus a 32-bit lane offset is one
+ * address mode.
+ */
 typedef const MXG_GLOBAL mxg_u8 *mxg_src;
 typedef MXG_GLOBAL mxg_u8 *mxg_dst;
 
@@ -70,7 +73,8 @@ MXG_FN mxg_u32 mxg_load1(mxg_src base, mxg_u32 offset)
 /* grid.y and grid.z together count parts of M; the host cuts them the same way. */
 MXG_FN mxg_i64 mxg_grid_yz()
 {
-    return (mxg_i64)__builtin_amdgcn_workgroup_id_z() * 32768 + __builtin_amdgcn_workgroup_id_y();
+    return (mxg_i64)__builtin_amdgcn_workgroup_id_z() * 32768 +
+           __builtin_amdgcn_workgroup_id_y();
 }
 
 MXG_FN int mxg_min(int a, int b)

@@ -19,9 +19,9 @@ typedef mxg_f32x4 mxg_c4;
 #endif
 
 struct mxg_c_operand {
-    mxg_dst base;     /* element (first_m, first_n) */
+    mxg_dst base; /* element (first_m, first_n) */
     mxg_i64 row_bytes;
-    bool is_packed;   /* same for the whole wave */
+    bool is_packed; /* same for the whole wave */
 };
 
 MXG_FN mxg_c_operand mxg_c_open(const mxg_tile &tile, mxg_dst c, mxg_i64 ldc)
@@ -63,7 +63,8 @@ MXG_FN void mxg_c_store(const mxg_c_operand &c, const mxg_tile &tile, int m_tile
 /* Partial sums of every wave: 1 KiB a tile, one b128 a lane, free of bank conflicts. */
 extern __attribute__((shared)) mxg_f32x4 mxg_partials[];
 
-MXG_FN void mxg_store_split_k(const mxg_c_operand &c, const mxg_tile &tile, const mxg_sums &sums)
+MXG_FN void mxg_store_split_k(const mxg_c_operand &c, const mxg_tile &tile,
+                              const mxg_sums &sums)
 {
     constexpr int tiles = MXG_M_TILES * MXG_N_TILES;
     MXG_UNROLL
@@ -76,8 +77,8 @@ MXG_FN void mxg_store_split_k(const mxg_c_operand &c, const mxg_tile &tile, cons
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
 
-    _Pragma("clang loop unroll(disable)")
-    for (int i = tile.wave; i < tiles; i += MXG_WAVES) {
+    _Pragma("clang loop unroll(disable)") for (int i = tile.wave; i < tiles; i += MXG_WAVES)
+    {
         mxg_f32x4 sum = mxg_partials[i * 64 + tile.lane];
         MXG_UNROLL
         for (int wave = 1; wave < MXG_WAVES; wave++) {
@@ -87,7 +88,8 @@ MXG_FN void mxg_store_split_k(const mxg_c_operand &c, const mxg_tile &tile, cons
     }
 }
 
-MXG_FN void mxg_store_split_n(const mxg_c_operand &c, const mxg_tile &tile, const mxg_sums &sums)
+MXG_FN void mxg_store_split_n(const mxg_c_operand &c, const mxg_tile &tile,
+                              const mxg_sums &sums)
 {
     MXG_UNROLL
     for (int i = 0; i < MXG_M_TILES; i++) {

@@ -9,5 +9,6 @@ constexpr mxg_i64 MXG_SCALE_GROUP_BYTES = (mxg_i64)((MXG_BLOCKS + 7) / 8) * 256;
 /* Place of (row, column) in its group of 32 rows. */
 MXG_FN mxg_u32 mxg_scale_place(mxg_u32 row, mxg_u32 column)
 {
-    return column / 8 * 256 + column % 4 * 64 + row % 16 * 4 + column / 4 % 2 * 2 + row / 16 % 2;
+    return column / 8 * 256 + column % 4 * 64 + row % 16 * 4 + column / 4 % 2 * 2 +
+           row / 16 % 2;
 }

@@ -29,7 +29,9 @@ struct mxg_sums {
 /* 16 waves leave 128 registers a lane, 8 leave 256. */
 constexpr int MXG_REGS = MXG_WAVES == 16 ? 128 : 240;
 constexpr int MXG_FIXED_REGS = 4 * MXG_M_TILES * MXG_N_TILES + MXG_M_TILES +
-                               (MXG_BAKE_FAMILY != 3 ? 32 : MXG_WAVES == 16 ? 48 : 72);
+                               (MXG_BAKE_FAMILY != 3 ? 32
+                                : MXG_WAVES == 16    ? 48
+                                                     : 72);
 
 constexpr int mxg_steps_regs(int steps)
 {
@@ -42,14 +44,18 @@ constexpr bool mxg_depth_fits(int depth)
     return MXG_FIXED_REGS + mxg_steps_regs(depth) <= MXG_REGS;
 }
 
-constexpr int MXG_DEPTH = mxg_depth_fits(8) ? 8 : mxg_depth_fits(4) ? 4 : mxg_depth_fits(2) ? 2 : 1;
+constexpr int MXG_DEPTH = mxg_depth_fits(8)   ? 8
+                          : mxg_depth_fits(4) ? 4
+                          : mxg_depth_fits(2) ? 2
+                                              : 1;
 constexpr int MXG_CHUNK_DEPTH = (MXG_DEPTH + 1) / 2;
 /* Phases of one turn of the loop: whole chunks. */
 constexpr int MXG_TURN = 2 * MXG_CHUNK_DEPTH;
 
 /* Weights are SrcA, so that a lane ends with four consecutive n of one m. */
 template <int b_byte, int a_byte>
-MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_scale, mxg_f32x4 c)
+MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_scale,
+                          mxg_f32x4 c)
 {
     constexpr int e2m1 = 4;
     /* E2M1 operands are four registers; the builtin's other four are left open. */
@@ -61,21 +67,26 @@ MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_s
         wide_b, wide_a, c, e2m1, e2m1, b_byte, (int)b_scale, a_byte, (int)a_scale);
 }
 
-/* One product of tiles; where a register holds the scales of two tiles, odd tiles have the odd bytes. */
+/*
+ * One product of tiles; where a register holds the scales of two tiles, odd tiles have
+ * the odd bytes.
+ */
 template <int parity, int m_odd, int n_odd>
-MXG_FN void mxg_multiply_tile(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
-                              mxg_u32x4 a, mxg_u32 a_scale, int j, bool is_live, mxg_f32x4 &sum)
+MXG_FN void mxg_multiply_tile(const mxg_operands &ops, const mxg_step &step,
+                              const mxg_chunk &chunk, mxg_u32x4 a, mxg_u32 a_scale, int j,
+                              bool is_live, mxg_f32x4 &sum)
 {
     mxg_u32x4 b = is_live ? step.b.data[j] : (mxg_u32x4)0u;
     mxg_u32 b_scale = mxg_scales_get(ops.b.scales, chunk.b_scale, j, parity);
     b_scale = is_live ? b_scale : 0u;
-    sum = mxg_mfma<mxg_scales_byte<mxg_b_scales>(n_odd, parity), mxg_a_scale_byte(m_odd, parity)>(
-        b, b_scale, a, a_scale, sum);
+    constexpr int b_byte = mxg_scales_byte<mxg_b_scales>(n_odd, parity);
+    constexpr int a_byte = mxg_a_scale_byte(m_odd, parity);
+    sum = mxg_mfma<b_byte, a_byte>(b, b_scale, a, a_scale, sum);
 }
 
 template <int parity, int m_odd>
-MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step, const mxg_chunk &chunk,
-                             int i, bool is_live, mxg_sums &sums)
+MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step,
+                             const mxg_chunk &chunk, int i, bool is_live, mxg_sums &sums)
 {
     mxg_u32x4 a;
     mxg_u32 a_scale;
@@ -86,7 +97,8 @@ MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step, cons
     a_scale = is_live ? a_scale : 0u;
     MXG_UNROLL
     for (int j = 0; j < MXG_N_TILES; j += 2) {
-        mxg_multiply_tile<parity, m_odd, 0>(ops, step, chunk, a, a_scale, j, is_live, sums.tile[i][j]);
+        mxg_multiply_tile<parity, m_odd, 0>(ops, step, chunk, a, a_scale, j, is_live,
+                                            sums.tile[i][j]);
         if constexpr (MXG_N_TILES > 1) {
             mxg_multiply_tile<parity, m_odd, 1>(ops, step, chunk, a, a_scale, j + 1, is_live,
                                                 sums.tile[i][j + 1]);
@@ -124,7 +136,8 @@ MXG_FN void mxg_load_step(const mxg_operands &ops, int at, int block_shift, mxg_
     MXG_KEEP_LOAD_ORDER();
 }
 
-MXG_FN void mxg_load_chunk(const mxg_operands &ops, int at, const int *block_shift, mxg_chunk &out)
+MXG_FN void mxg_load_chunk(const mxg_operands &ops, int at, const int *block_shift,
+                           mxg_chunk &out)
 {
     mxg_scales_load(ops.b.scales, at, block_shift, out.b_scale);
     mxg_a_load_chunk(ops.a, at, block_shift, out.a);
@@ -182,7 +195,8 @@ MXG_FN bool mxg_phases(mxg_operands &ops, int count, mxg_ring &ring, mxg_sums &s
 {
     MXG_UNROLL
     for (int i = 0; i < phases; i += 2) {
-        if (!mxg_phase<0>(ops, i, count, ring, sums) || !mxg_phase<1>(ops, i + 1, count, ring, sums)) {
+        if (!mxg_phase<0>(ops, i, count, ring, sums) ||
+            !mxg_phase<1>(ops, i + 1, count, ring, sums)) {
             return false;
         }
     }
@@ -210,7 +224,8 @@ MXG_FN void mxg_odd_load(const mxg_operands &ops, const mxg_tile &tile, mxg_odd 
     int block_shift[2];
     MXG_UNROLL
     for (int i = 0; i < 2; i++) {
-        block_shift[i] = mxg_min(i * MXG_STEP_BLOCKS + tile.block, tile.odd_blocks - 1) - tile.block;
+        block_shift[i] =
+            mxg_min(i * MXG_STEP_BLOCKS + tile.block, tile.odd_blocks - 1) - tile.block;
     }
     mxg_load_chunk(ops, 0, block_shift, odd.chunk);
     mxg_load_step(ops, 0, block_shift[0], odd.step[0]);
@@ -286,12 +301,13 @@ MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_ring_load(ops, i, ring);
     }
 
-    if (may_have_odd && is_odd_ahead && tile.has_odd && !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+    if (may_have_odd && is_odd_ahead && tile.has_odd &&
+        !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
         return false;
     }
 
-    _Pragma("clang loop unroll(disable)")
-    for (int turn = 0; turn < turns; turn++) {
+    _Pragma("clang loop unroll(disable)") for (int turn = 0; turn < turns; turn++)
+    {
         if (!mxg_phases<MXG_TURN>(ops, steps, ring, sums)) {
             return false;
         }

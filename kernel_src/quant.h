@@ -10,7 +10,7 @@
  *   NaN or Inf inside  e8 = 255 (NaN) and zero elements
  */
 struct mxg_block {
-    mxg_u32x4 q;  /* 32 elements, lower K in the low nibble */
+    mxg_u32x4 q; /* 32 elements, lower K in the low nibble */
     mxg_u32 e8;
 };
 
@@ -71,12 +71,12 @@ MXG_FN mxg_u32 mxg_block_amax_careful(const mxg_u32x4 x[4])
 MXG_FN mxg_u32x4 mxg_block_convert(const mxg_u32x4 x[4], mxg_u32x4 q, mxg_u32 divisor_bits)
 {
     float divisor = __builtin_bit_cast(float, divisor_bits);
-#define MXG_CONVERT(byte)                                                             \
-    MXG_UNROLL                                                                        \
-    for (int i = 0; i < 4; i++) {                                                     \
-        mxg_u32 pair = x[i][byte];                                                    \
-        q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(                             \
-            q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte);               \
+#define MXG_CONVERT(byte)                                               \
+    MXG_UNROLL                                                          \
+    for (int i = 0; i < 4; i++) {                                       \
+        mxg_u32 pair = x[i][byte];                                      \
+        q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(               \
+            q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte); \
     }
     MXG_CONVERT(0)
     MXG_CONVERT(1)

@@ -25,11 +25,11 @@ void MXG_BAKE_NAME(mxg_src a, mxg_dst q, mxg_dst q_scale, mxg_i64 m, mxg_i64 lda
         return;
     }
 
-    mxg_dst scale = q_scale + (MXG_IS_SCALE_SHUFFLED
-                                   ? first_row / 32 * MXG_SCALE_GROUP_BYTES +
-                                         row / 32 * (mxg_u32)MXG_SCALE_GROUP_BYTES +
-                                         mxg_scale_place(row, block)
-                                   : first_row * MXG_BLOCKS + index);
+    mxg_dst scale =
+        q_scale + (MXG_IS_SCALE_SHUFFLED ? first_row / 32 * MXG_SCALE_GROUP_BYTES +
+                                               row / 32 * (mxg_u32)MXG_SCALE_GROUP_BYTES +
+                                               mxg_scale_place(row, block)
+                                         : first_row * MXG_BLOCKS + index);
     if (MXG_IS_SCALE_SHUFFLED && row >= rows) {
         *scale = 0;
         return;

@@ -31,7 +31,8 @@ template <int tiles_, bool is_shuffled_, bool is_shifted_, bool is_masked_> stru
 
 /* `first` row of the tiles, of which `live` rows exist. */
 template <class scales>
-MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_u64 first, int live)
+MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_u64 first,
+                            int live)
 {
     s.shift = scales::is_shifted ? (mxg_u32)first / 16 % 2 * 8 : 0;
     MXG_UNROLL
@@ -86,15 +87,20 @@ MXG_FN void mxg_scales_load(const scales &s, int at, const int *block_shift,
         } else {
             int parity = i / scales::regs;
             int step = at * 2 + (block_shift ? 0 : parity);
-            out[i] = mxg_load1(s.base[i % scales::regs] + step * MXG_STEP_BLOCKS,
-                               s.offset[i % scales::regs] + (block_shift ? block_shift[parity] : 0));
+            out[i] =
+                mxg_load1(s.base[i % scales::regs] + step * MXG_STEP_BLOCKS,
+                          s.offset[i % scales::regs] + (block_shift ? block_shift[parity] : 0));
         }
     }
 }
 
-/* Register of tile i in a step of that parity, ready for a multiplication that takes byte mxg_scales_byte. */
+/*
+ * Register of tile i in a step of that parity, ready for a multiplication that takes byte
+ * mxg_scales_byte.
+ */
 template <class scales>
-MXG_FN mxg_u32 mxg_scales_get(const scales &s, const mxg_u32 regs[scales::chunk_regs], int i, int parity)
+MXG_FN mxg_u32 mxg_scales_get(const scales &s, const mxg_u32 regs[scales::chunk_regs], int i,
+                              int parity)
 {
     if (!scales::is_shuffled) {
         return regs[parity * scales::regs + i];

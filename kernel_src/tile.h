@@ -36,22 +36,24 @@ constexpr bool MXG_HAS_TAIL = MXG_TAIL_BLOCKS != 0;
 
 struct mxg_tile {
     int lane, wave;
-    int row;          /* lane's row inside a 16-row tile */
-    int block;        /* lane's block inside a step */
-    mxg_i64 first_m;  /* workgroup's first row of C */
-    int live_rows;    /* rows of the tile that exist, 0..MXG_TILE_ROWS */
-    int load_rows;    /* rows that may be read: live_rows, but 1 for an empty tile, which reads row 0 of A */
-    int first_n;      /* wave's first column of C */
-    int first_chunk;  /* wave's first chunk */
-    int odd_chunk;    /* wave's odd chunk, if has_odd */
-    int odd_blocks;   /* live blocks of it */
+    int row;         /* lane's row inside a 16-row tile */
+    int block;       /* lane's block inside a step */
+    mxg_i64 first_m; /* workgroup's first row of C */
+    int live_rows;   /* rows of the tile that exist, 0..MXG_TILE_ROWS */
+    int load_rows;   /* rows that may be read: 1, row 0 of A, for an empty tile */
+    int first_n;     /* wave's first column of C */
+    int first_chunk; /* wave's first chunk */
+    int odd_chunk;   /* wave's odd chunk, if has_odd */
+    int odd_blocks;  /* live blocks of it */
     bool has_odd;
 };
 
 /* Columns of C that a workgroup computes; without SPLIT-K the last waves may have none. */
-constexpr int MXG_GROUP_COLUMNS = MXG_IS_SPLIT_K ? MXG_TILE_COLUMNS : MXG_TILE_COLUMNS * MXG_WAVES;
-constexpr bool MXG_HAS_IDLE_WAVES =
-    (MXG_BAKE_N + MXG_TILE_COLUMNS - 1) / MXG_TILE_COLUMNS * MXG_TILE_COLUMNS % MXG_GROUP_COLUMNS != 0;
+constexpr int MXG_GROUP_COLUMNS =
+    MXG_IS_SPLIT_K ? MXG_TILE_COLUMNS : MXG_TILE_COLUMNS * MXG_WAVES;
+constexpr int MXG_TILED_COLUMNS =
+    (MXG_BAKE_N + MXG_TILE_COLUMNS - 1) / MXG_TILE_COLUMNS * MXG_TILE_COLUMNS;
+constexpr bool MXG_HAS_IDLE_WAVES = MXG_TILED_COLUMNS % MXG_GROUP_COLUMNS != 0;
 
 /* False if the wave has no column to compute; it then leaves (no barrier in that mode). */
 MXG_FN bool mxg_tile_find(mxg_tile &tile, mxg_i64 m)

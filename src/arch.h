@@ -13,26 +13,26 @@
 #include "kernel_config.h"
 
 struct arch {
-    const char *name;            /* as the device says it, without features */
-    uint32_t compute_units;      /* of a whole device; device_facts has the real number */
-    uint32_t simds;              /* of a compute unit */
-    uint32_t waves_per_simd;     /* most that one SIMD holds */
-    uint32_t workgroups_per_cu;  /* of more than one wave */
-    uint32_t vgprs_per_simd;     /* registers a lane, shared by a SIMD's waves */
-    uint32_t vgpr_granule;       /* allocation unit of a wave */
-    uint32_t lds_bytes;          /* of a compute unit */
-    uint32_t lds_granule;        /* allocation unit of a workgroup */
+    const char *name;           /* as the device says it, without features */
+    uint32_t compute_units;     /* of a whole device; device_facts has the real number */
+    uint32_t simds;             /* of a compute unit */
+    uint32_t waves_per_simd;    /* most that one SIMD holds */
+    uint32_t workgroups_per_cu; /* of more than one wave */
+    uint32_t vgprs_per_simd;    /* registers a lane, shared by a SIMD's waves */
+    uint32_t vgpr_granule;      /* allocation unit of a wave */
+    uint32_t lds_bytes;         /* of a compute unit */
+    uint32_t lds_granule;       /* allocation unit of a workgroup */
 
     double clock_ghz;
-    double memory_gb_s;          /* HBM */
-    double cu_bytes_per_clock;   /* into a compute unit, through its vector cache */
-    double mfma_clocks;          /* of one step: 16x16x128, FP4 */
-    double valu_clocks;          /* of one wave64 VALU instruction */
-    double quantize_valu;        /* VALU instructions for one MX block a lane */
-    double launch_us;            /* an empty timed launch */
-    double next_launch_us;       /* each further launch of a call */
-    double latency_us;           /* a load that misses every cache */
-    double barrier_us;           /* write partial sums to LDS, meet, add and store */
+    double memory_gb_s;        /* HBM */
+    double cu_bytes_per_clock; /* into a compute unit, through its vector cache */
+    double mfma_clocks;        /* of one step: 16x16x128, FP4 */
+    double valu_clocks;        /* of one wave64 VALU instruction */
+    double quantize_valu;      /* VALU instructions for one MX block a lane */
+    double launch_us;          /* an empty timed launch */
+    double next_launch_us;     /* each further launch of a call */
+    double latency_us;         /* a load that misses every cache */
+    double barrier_us;         /* write partial sums to LDS, meet, add and store */
 
     /*
      * Steps of K that a wave of this config keeps in flight, and registers a

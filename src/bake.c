@@ -15,14 +15,16 @@
 #include "kernel_src.h"
 #include "status.h"
 
-static const char *const quantize_parts[] = { "bake_check.h", "core.h", "layout.h", "quant.h",
-                                             "quantize.hip", NULL };
-static const char *const gemm_parts[] = { "bake_check.h", "core.h", "layout.h", "tile.h", "scale.h",
-                                          "b_mxfp4.h", "a_mxfp4.h", "pipeline.h", "epilogue.h",
-                                          "gemm.hip", NULL };
-static const char *const fused_parts[] = { "bake_check.h", "core.h", "layout.h", "quant.h", "tile.h",
-                                           "scale.h", "b_mxfp4.h", "a_bf16.h", "pipeline.h",
-                                           "careful.h", "epilogue.h", "gemm.hip", NULL };
+static const char *const quantize_parts[] = { "bake_check.h", "core.h",       "layout.h",
+                                              "quant.h",      "quantize.hip", NULL };
+static const char *const gemm_parts[] = { "bake_check.h", "core.h",     "layout.h",
+                                          "tile.h",       "scale.h",    "b_mxfp4.h",
+                                          "a_mxfp4.h",    "pipeline.h", "epilogue.h",
+                                          "gemm.hip",     NULL };
+static const char *const fused_parts[] = {
+    "bake_check.h", "core.h",     "layout.h",  "quant.h",    "tile.h",   "scale.h", "b_mxfp4.h",
+    "a_bf16.h",     "pipeline.h", "careful.h", "epilogue.h", "gemm.hip", NULL
+};
 
 /* Text that grows until `room` is used up; with room 0 it only counts. */
 struct text {
@@ -38,7 +40,8 @@ static void text_append(struct text *text, const void *bytes, size_t size)
     text->size += size;
 }
 
-static void text_format(struct text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void text_format(struct text *text, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void text_format(struct text *text, const char *fmt, ...)
 {
@@ -123,7 +126,8 @@ mxg_status bake_source(const struct mem *mem, const struct kernel_config *config
     size_t room = text.size;
     text = (struct text){ mem_alloc(mem, room + 1), 0, room };
     if (text.at == NULL) {
-        return status_set(MXG_E_HOST_MEMORY, "no memory for %zu bytes of kernel source", room + 1);
+        return status_set(MXG_E_HOST_MEMORY, "no memory for %zu bytes of kernel source",
+                          room + 1);
     }
     (void)write_source(&text, config);
     text.at[room] = '\0';

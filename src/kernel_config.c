@@ -41,12 +41,14 @@ static mxg_status check_gemm(const struct kernel_config *config)
                           config->n, KERNEL_N_MAX);
     }
     if (!is_power_of_two_between(config->waves, 2, waves_max)) {
-        return status_set(MXG_E_UNSUPPORTED, "waves = %" PRIu32 ": a power of two from 2 to %" PRIu32
-                          " is needed", config->waves, waves_max);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "waves = %" PRIu32 ": a power of two from 2 to %" PRIu32 " is needed",
+                          config->waves, waves_max);
     }
     if (!is_power_of_two_between(config->m_rep, 1, m_rep_max)) {
-        return status_set(MXG_E_UNSUPPORTED, "m_rep = %" PRIu32 ": a power of two up to %" PRIu32
-                          " is needed", config->m_rep, m_rep_max);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "m_rep = %" PRIu32 ": a power of two up to %" PRIu32 " is needed",
+                          config->m_rep, m_rep_max);
     }
     if (!is_power_of_two_between(config->n_rep, 1, 4)) {
         return status_set(MXG_E_UNSUPPORTED, "n_rep = %" PRIu32 ": 1, 2 or 4 is needed",
@@ -58,8 +60,9 @@ static mxg_status check_gemm(const struct kernel_config *config)
     }
     uint32_t lds = config->split_k * config->waves * config->m_rep * config->n_rep * 1024;
     if (lds > KERNEL_LDS_MAX) {
-        return status_set(MXG_E_UNSUPPORTED, "partial sums of %" PRIu32 " bytes pass the %u of LDS",
-                          lds, KERNEL_LDS_MAX);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "partial sums of %" PRIu32 " bytes pass the %u of LDS", lds,
+                          KERNEL_LDS_MAX);
     }
     if (config->c_type != MXG_TYPE_BF16 && config->c_type != MXG_TYPE_F16 &&
         config->c_type != MXG_TYPE_F32) {
@@ -67,9 +70,10 @@ static mxg_status check_gemm(const struct kernel_config *config)
                           config->c_type);
     }
     if (!is_layout(config->b_layout) || !is_layout(config->b_scale_layout)) {
-        return status_set(MXG_E_UNSUPPORTED, "b_layout = %" PRIu32 ", b_scale_layout = %" PRIu32
-                          ": each is row-major or shuffled", config->b_layout,
-                          config->b_scale_layout);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "b_layout = %" PRIu32 ", b_scale_layout = %" PRIu32
+                          ": each is row-major or shuffled",
+                          config->b_layout, config->b_scale_layout);
     }
     return MXG_OK;
 }
@@ -77,15 +81,18 @@ static mxg_status check_gemm(const struct kernel_config *config)
 mxg_status kernel_config_check(const struct kernel_config *config)
 {
     if (config->family < FAMILY_QUANTIZE || config->family > FAMILY_GEMM_FUSED) {
-        return status_set(MXG_E_UNSUPPORTED, "kernel family %" PRIu32 " is unknown", config->family);
+        return status_set(MXG_E_UNSUPPORTED, "kernel family %" PRIu32 " is unknown",
+                          config->family);
     }
     if (config->k < 32 || config->k % 32 != 0 || config->k > KERNEL_K_MAX) {
-        return status_set(MXG_E_UNSUPPORTED, "k = %" PRId64 ": kernels serve multiples of 32 up to %"
-                          PRId64, config->k, KERNEL_K_MAX);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "k = %" PRId64 ": kernels serve multiples of 32 up to %" PRId64,
+                          config->k, KERNEL_K_MAX);
     }
     if (config->family != FAMILY_GEMM_FUSED && !is_layout(config->a_scale_layout)) {
-        return status_set(MXG_E_UNSUPPORTED, "a_scale_layout = %" PRIu32
-                          ": row-major or shuffled is needed", config->a_scale_layout);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "a_scale_layout = %" PRIu32 ": row-major or shuffled is needed",
+                          config->a_scale_layout);
     }
     return config->family == FAMILY_QUANTIZE ? MXG_OK : check_gemm(config);
 }
@@ -107,9 +114,11 @@ void kernel_config_name(const struct kernel_config *config, char *name, size_t s
                                                         : "bf16";
     /* Letters: layouts of B, of B's scales, and of A's scales where they are an input. */
     char layouts[4] = { layout_letter(config->b_layout), layout_letter(config->b_scale_layout),
-                        config->family == FAMILY_GEMM ? layout_letter(config->a_scale_layout) : '\0',
+                        config->family == FAMILY_GEMM ? layout_letter(config->a_scale_layout)
+                                                      : '\0',
                         '\0' };
-    snprintf(name, size, "%s_n%" PRId64 "_k%" PRId64 "_w%" PRIu32 "_m%" PRIu32 "n%" PRIu32 "_%s_%s_%s",
+    snprintf(name, size,
+             "%s_n%" PRId64 "_k%" PRId64 "_w%" PRIu32 "_m%" PRIu32 "n%" PRIu32 "_%s_%s_%s",
              config->family == FAMILY_GEMM ? "gemm" : "gemm_fused", config->n, config->k,
              config->waves, config->m_rep, config->n_rep, config->split_k ? "splitk" : "splitn",
              type, layouts);
@@ -120,9 +129,10 @@ static mxg_status spread_y(int64_t m, int64_t count, struct kernel_geometry *geo
 {
     int64_t z = (count + GRID_Y - 1) / GRID_Y;
     if (z > GRID_Z_MAX) {
-        return status_set(MXG_E_UNSUPPORTED, "m = %" PRId64 ": %" PRId64
-                          " tiles of M pass the grid's limit of %" PRId64, m, count,
-                          (int64_t)GRID_Y * GRID_Z_MAX);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "m = %" PRId64 ": %" PRId64
+                          " tiles of M pass the grid's limit of %" PRId64,
+                          m, count, (int64_t)GRID_Y * GRID_Z_MAX);
     }
     geometry->grid[1] = (uint32_t)(count < GRID_Y ? count : GRID_Y);
     geometry->grid[2] = (uint32_t)z;
@@ -160,9 +170,10 @@ mxg_status kernel_config_geometry(const struct kernel_config *config, int64_t m,
 
     geometry->threads = config->waves * 64;
     if (n_tiles > GRID_THREADS_MAX / geometry->threads) {
-        return status_set(MXG_E_UNSUPPORTED, "n = %" PRId64 ": %" PRId64
-                          " workgroups pass the grid's limit of %" PRIu32, config->n, n_tiles,
-                          GRID_THREADS_MAX / geometry->threads);
+        return status_set(MXG_E_UNSUPPORTED,
+                          "n = %" PRId64 ": %" PRId64
+                          " workgroups pass the grid's limit of %" PRIu32,
+                          config->n, n_tiles, GRID_THREADS_MAX / geometry->threads);
     }
     geometry->grid[0] = (uint32_t)n_tiles;
     if (config->split_k) {
@@ -177,12 +188,13 @@ static bool tile_fits(const char *what, int64_t ld, int64_t row_bytes, int64_t r
     if (row_bytes <= UINT32_MAX / rows) {
         return true;
     }
-    status_set(MXG_E_UNSUPPORTED, "%s = %" PRId64 ": %" PRId64
-               " rows must lie within 4 GiB", what, ld, rows);
+    status_set(MXG_E_UNSUPPORTED, "%s = %" PRId64 ": %" PRId64 " rows must lie within 4 GiB",
+               what, ld, rows);
     return false;
 }
 
-size_t kernel_config_pack(const struct kernel_config *config, const struct kernel_operands *operands,
+size_t kernel_config_pack(const struct kernel_config *config,
+                          const struct kernel_operands *operands,
                           unsigned char args[KERNEL_ARGS_MAX])
 {
     const struct kernel_operands *o = operands;

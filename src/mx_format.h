@@ -16,7 +16,8 @@
 /* fp32 bit patterns that the scale rule is made of. */
 #define MX_F32_MAGNITUDE UINT32_C(0x7fffffff)
 #define MX_F32_INFINITY UINT32_C(0x7f800000)
-#define MX_AMAX_ROUND UINT32_C(0x00200000) /* carries into the exponent from a mantissa of 1.75 on */
+#define MX_AMAX_ROUND \
+    UINT32_C(0x00200000) /* carries into the exponent from a mantissa of 1.75 on */
 
 static inline uint32_t mx_f32_bits(float value)
 {
@@ -54,7 +55,10 @@ static inline uint8_t mx_scale_from_amax(uint32_t amax_bits)
     return (uint8_t)(s > 2 ? s - 2 : 0);
 }
 
-/* Nearest E2M1 code, ties to even, saturating at 6; the sign of zero is kept.  `value` is no NaN. */
+/*
+ * Nearest E2M1 code, ties to even, saturating at 6; the sign of zero is kept.  `value` is
+ * no NaN.
+ */
 static inline uint8_t mx_e2m1_encode(double value)
 {
     double mag = fabs(value);
@@ -69,7 +73,10 @@ static inline uint8_t mx_e2m1_encode(double value)
     return (uint8_t)(signbit(value) ? code | 8 : code);
 }
 
-/* Element under a scale byte below 255.  The product is exact in a double: fp32 range times a power of two. */
+/*
+ * Element under a scale byte below 255.  The product is exact in a double: fp32 range
+ * times a power of two.
+ */
 static inline uint8_t mx_quantize_element(float value, uint8_t scale)
 {
     return mx_e2m1_encode(ldexp((double)value, 127 - scale));

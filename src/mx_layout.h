@@ -24,7 +24,8 @@ static inline size_t mx_round_up(size_t value, size_t multiple)
 static inline size_t mx_b_shuffled(size_t n, size_t kb, size_t j, size_t blocks)
 {
     size_t tile = n / MX_B_TILE_ROWS * blocks * (MX_B_TILE_ROWS * MX_BLOCK_BYTES);
-    return tile + kb * (MX_B_TILE_ROWS * MX_BLOCK_BYTES) + n % MX_B_TILE_ROWS * MX_BLOCK_BYTES + j;
+    return tile + kb * (MX_B_TILE_ROWS * MX_BLOCK_BYTES) + n % MX_B_TILE_ROWS * MX_BLOCK_BYTES +
+           j;
 }
 
 /* Shuffled scales: row r, column c; `blocks` = K/32, padded here. */

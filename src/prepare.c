@@ -27,10 +27,12 @@ static bool round_up(int64_t value, int64_t multiple, int64_t *rounded)
 static mxg_status check_shape(const char *rows_name, int64_t rows, int64_t k)
 {
     if (rows < 1) {
-        return status_set(MXG_E_SHAPE, "%s = %" PRId64 ": at least 1 row is needed", rows_name, rows);
+        return status_set(MXG_E_SHAPE, "%s = %" PRId64 ": at least 1 row is needed", rows_name,
+                          rows);
     }
     if (k < MX_BLOCK || k % MX_BLOCK != 0) {
-        return status_set(MXG_E_SHAPE, "k = %" PRId64 ": a positive multiple of 32 is needed", k);
+        return status_set(MXG_E_SHAPE, "k = %" PRId64 ": a positive multiple of 32 is needed",
+                          k);
     }
     return MXG_OK;
 }
@@ -46,8 +48,9 @@ static mxg_status check_layout(mxg_layout layout)
 
 static mxg_status overflow(const char *what, int64_t rows, int64_t k)
 {
-    return status_set(MXG_E_OVERFLOW, "%s of %" PRId64 " rows and k = %" PRId64 " does not fit 63 bits",
-                      what, rows, k);
+    return status_set(MXG_E_OVERFLOW,
+                      "%s of %" PRId64 " rows and k = %" PRId64 " does not fit 63 bits", what,
+                      rows, k);
 }
 
 mxg_status mxg_b_size(int64_t n, int64_t k, mxg_layout layout, size_t *bytes)
@@ -137,21 +140,24 @@ mxg_status mxg_quantize(int64_t rows, int64_t k, mxg_type src_type, const void *
 {
     if (src == NULL || dst == NULL || dst_scale == NULL) {
         return status_set(MXG_E_NULL, "%s is NULL",
-                          src == NULL ? "src" : dst == NULL ? "dst" : "dst_scale");
+                          src == NULL   ? "src"
+                          : dst == NULL ? "dst"
+                                        : "dst_scale");
     }
     mxg_status status = check_shape("rows", rows, k);
     if (status != MXG_OK) {
         return status;
     }
     if (src_type != MXG_TYPE_BF16 && src_type != MXG_TYPE_F32) {
-        return status_set(MXG_E_ENUM, "src_type = %d: bf16 (1) or f32 (4) is needed", (int)src_type);
+        return status_set(MXG_E_ENUM, "src_type = %d: bf16 (1) or f32 (4) is needed",
+                          (int)src_type);
     }
     if (ld == 0) {
         ld = k;
     }
     if (ld < k) {
-        return status_set(MXG_E_LEADING_DIMENSION, "ld = %" PRId64 " is smaller than k = %" PRId64, ld,
-                          k);
+        return status_set(MXG_E_LEADING_DIMENSION,
+                          "ld = %" PRId64 " is smaller than k = %" PRId64, ld, k);
     }
     int64_t element = src_type == MXG_TYPE_F32 ? 4 : 2;
     int64_t row_bytes, extent;
@@ -187,7 +193,8 @@ mxg_status mxg_shuffle_b(int64_t n, int64_t k, const void *src, void *dst)
         for (size_t b = 0; b < blocks; b++) {
             uint8_t *to = (uint8_t *)dst + mx_b_shuffled(r, b, 0, blocks);
             if (r < (size_t)n) {
-                memcpy(to, (const uint8_t *)src + (r * blocks + b) * MX_BLOCK_BYTES, MX_BLOCK_BYTES);
+                memcpy(to, (const uint8_t *)src + (r * blocks + b) * MX_BLOCK_BYTES,
+                       MX_BLOCK_BYTES);
             } else {
                 memset(to, 0, MX_BLOCK_BYTES);
             }
@@ -210,7 +217,8 @@ mxg_status mxg_shuffle_scale(int64_t rows, int64_t k, const void *src, void *dst
     memset(dst, 0, size);
     for (size_t r = 0; r < (size_t)rows; r++) {
         for (size_t b = 0; b < blocks; b++) {
-            ((uint8_t *)dst)[mx_scale_shuffled(r, b, blocks)] = ((const uint8_t *)src)[r * blocks + b];
+            ((uint8_t *)dst)[mx_scale_shuffled(r, b, blocks)] =
+                ((const uint8_t *)src)[r * blocks + b];
         }
     }
     return MXG_OK;

@@ -7,16 +7,16 @@
 
 /* Facts of a device that the chooser uses; filled from HIP attributes. */
 struct device_facts {
-    char arch[64];         /* "gfx950:sramecc+:xnack-" */
+    char arch[64]; /* "gfx950:sramecc+:xnack-" */
     uint32_t compute_units;
-    uint32_t lds_per_cu;   /* bytes */
+    uint32_t lds_per_cu; /* bytes */
 };
 
 struct select_plan {
-    uint32_t variant;      /* mxg_variant, never AUTO */
+    uint32_t variant; /* mxg_variant, never AUTO */
     uint32_t num_kernels;
     struct kernel_config kernels[MXG_PLAN_MAX_KERNELS]; /* in launch order */
-    int64_t m_min, m_max;  /* the M class; m_max INT64_MAX = open */
+    int64_t m_min, m_max; /* the M class; m_max INT64_MAX = open */
     char reason[512];
 };
 
@@ -36,11 +36,17 @@ mxg_status select_choose(const struct device_facts *device, const struct gemm_sh
 /* 1 if kernels exist for this architecture name ("gfx950", with or without features). */
 int select_arch_supported(const char *arch);
 
-/* Bytes of the quantised A and, from *scale_offset on, its scales; 0 for one-launch variants. */
+/*
+ * Bytes of the quantised A and, from *scale_offset on, its scales; 0 for one-launch
+ * variants.
+ */
 mxg_status select_workspace(const struct select_plan *plan, const struct gemm_shape *shape,
                             size_t *bytes, size_t *scale_offset);
 
-/* Waves a CU can hold at once, from registers, LDS and the workgroup's size (ISA text, gfx950 limits). */
+/*
+ * Waves a CU can hold at once, from registers, LDS and the workgroup's size (ISA text,
+ * gfx950 limits).
+ */
 uint32_t select_waves_per_cu(uint32_t vgprs_total, uint32_t lds_bytes, uint32_t threads);
 
 #endif

@@ -12,7 +12,8 @@
 double oracle_e2m1(unsigned code)
 {
     unsigned exponent = code >> 1 & 3, mantissa = code & 1;
-    double magnitude = exponent == 0 ? 0.5 * mantissa : ldexp(1.0 + 0.5 * mantissa, (int)exponent - 1);
+    double magnitude =
+        exponent == 0 ? 0.5 * mantissa : ldexp(1.0 + 0.5 * mantissa, (int)exponent - 1);
     return code & 8 ? -magnitude : magnitude;
 }
 
@@ -166,14 +167,16 @@ static void dot(const double *a, const double *b, size_t k, double *sum, double 
     *magnitude = ((g[0] + g[1]) + (g[2] + g[3])) + ((g[4] + g[5]) + (g[6] + g[7]));
 }
 
-bool oracle_multiply(struct oracle_product *product, size_t m, size_t n, size_t k, const uint8_t *a,
-                     const uint8_t *a_scale, const uint8_t *b, const uint8_t *b_scale)
+bool oracle_multiply(struct oracle_product *product, size_t m, size_t n, size_t k,
+                     const uint8_t *a, const uint8_t *a_scale, const uint8_t *b,
+                     const uint8_t *b_scale)
 {
     *product = (struct oracle_product){ m, n, k, malloc(m * n * sizeof(double)),
                                         malloc(m * n * sizeof(double)) };
     double *wide_a = dequantize(m, k, a, a_scale);
     double *wide_b = dequantize(n, k, b, b_scale);
-    bool ok = product->sum != NULL && product->magnitude != NULL && wide_a != NULL && wide_b != NULL;
+    bool ok =
+        product->sum != NULL && product->magnitude != NULL && wide_a != NULL && wide_b != NULL;
 
     for (size_t j = 0; ok && j < n; j++) {
         for (size_t i = 0; i < m; i++) {
@@ -196,7 +199,10 @@ void oracle_product_free(struct oracle_product *product)
     memset(product, 0, sizeof(*product));
 }
 
-/* Stored mantissa bits, and the exponents of the smallest normal and the largest finite value. */
+/*
+ * Stored mantissa bits, and the exponents of the smallest normal and the largest finite
+ * value.
+ */
 static void type_range(mxg_type type, int *mantissa, int *low, int *high)
 {
     *mantissa = type == MXG_TYPE_BF16 ? 7 : type == MXG_TYPE_F16 ? 10 : 23;
@@ -245,8 +251,8 @@ static double excess(double got, double want, double bound, mxg_type type)
     return fabs(got - want) / bound;
 }
 
-struct oracle_verdict oracle_check(const struct oracle_product *product, const void *c, size_t ldc,
-                                   mxg_type type)
+struct oracle_verdict oracle_check(const struct oracle_product *product, const void *c,
+                                   size_t ldc, mxg_type type)
 {
     struct oracle_verdict verdict = { 0 };
     double error_sum = 0.0, want_sum = 0.0;
@@ -255,7 +261,8 @@ struct oracle_verdict oracle_check(const struct oracle_product *product, const v
             double want = product->sum[i * product->n + j];
             double magnitude = product->magnitude[i * product->n + j];
             double got = read_c(c, i * ldc + j, type);
-            double bound = oracle_half_ulp(want, type) + (double)product->k * ldexp(magnitude, -24);
+            double bound =
+                oracle_half_ulp(want, type) + (double)product->k * ldexp(magnitude, -24);
             double ratio = excess(got, want, bound, type);
             if (ratio > 1.0) {
                 if (verdict.bad++ == 0) {

@@ -71,27 +71,50 @@ size_t oracle_edge_count(void)
 
 static const char *fixed_block(size_t index, uint16_t x[ORACLE_BLOCK])
 {
-    static const char *const names[FIXED_BLOCKS] = {
-        "zeros", "negative zeros", "zeros of both signs", "one outlier", "largest values of both signs",
-        "subnormals", "smallest subnormal alone", "one outlier among subnormals"
-    };
+    static const char *const names[FIXED_BLOCKS] = { "zeros",
+                                                     "negative zeros",
+                                                     "zeros of both signs",
+                                                     "one outlier",
+                                                     "largest values of both signs",
+                                                     "subnormals",
+                                                     "smallest subnormal alone",
+                                                     "one outlier among subnormals" };
     for (size_t i = 0; i < ORACLE_BLOCK; i++) {
         uint16_t sign = i % 2 ? 0x8000 : 0;
         switch (index) {
-        case 0: x[i] = 0; break;
-        case 1: x[i] = 0x8000; break;
-        case 2: x[i] = sign; break;
-        case 3: x[i] = i == 17 ? oracle_to_bf16(-3000.0) : oracle_to_bf16(0.01 * (double)i); break;
-        case 4: x[i] = (uint16_t)(sign | (BF16_MAX - i / 4)); break;
-        case 5: x[i] = (uint16_t)(sign | (i * 4 + 1)); break;
-        case 6: x[i] = i == 31 ? 1 : 0; break;
-        default: x[i] = (uint16_t)(i == 0 ? 0x3f80 : sign | i); break;
+        case 0:
+            x[i] = 0;
+            break;
+        case 1:
+            x[i] = 0x8000;
+            break;
+        case 2:
+            x[i] = sign;
+            break;
+        case 3:
+            x[i] = i == 17 ? oracle_to_bf16(-3000.0) : oracle_to_bf16(0.01 * (double)i);
+            break;
+        case 4:
+            x[i] = (uint16_t)(sign | (BF16_MAX - i / 4));
+            break;
+        case 5:
+            x[i] = (uint16_t)(sign | (i * 4 + 1));
+            break;
+        case 6:
+            x[i] = i == 31 ? 1 : 0;
+            break;
+        default:
+            x[i] = (uint16_t)(i == 0 ? 0x3f80 : sign | i);
+            break;
         }
     }
     return names[index];
 }
 
-/* All ties of both signs under the scale 2^power: the largest element, 6 * 2^power, fixes it. */
+/*
+ * All ties of both signs under the scale 2^power: the largest element, 6 * 2^power, fixes
+ * it.
+ */
 static const char *tie_block(size_t index, uint16_t x[ORACLE_BLOCK])
 {
     for (size_t i = 0; i < ORACLE_BLOCK; i++) {
@@ -115,7 +138,8 @@ static const char *amax_block(size_t index, uint16_t x[ORACLE_BLOCK])
 
 static const char *special_block(size_t index, uint16_t x[ORACLE_BLOCK])
 {
-    static const uint16_t specials[] = { BF16_NAN, BF16_NAN | 0x8000, BF16_INF, BF16_INF | 0x8000 };
+    static const uint16_t specials[] = { BF16_NAN, BF16_NAN | 0x8000, BF16_INF,
+                                         BF16_INF | 0x8000 };
     static const char *const names[] = { "NaN", "negative NaN", "Inf", "negative Inf" };
     for (size_t i = 0; i < ORACLE_BLOCK; i++) {
         x[i] = oracle_to_bf16((double)i - 11.0);

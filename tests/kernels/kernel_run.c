@@ -17,7 +17,8 @@
 
 static const struct log quiet = { 0, NULL, NULL };
 
-static bool fail(char *why, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static bool fail(char *why, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static bool fail(char *why, size_t size, const char *fmt, ...)
 {
@@ -31,9 +32,13 @@ static bool fail(char *why, size_t size, const char *fmt, ...)
 bool kernel_bench_open(struct kernel_bench *bench)
 {
     const char *choice = getenv("MXG_COMPILER");
-    struct compiler_config config = { choice != NULL ? choice : "auto", getenv("ROCM_PATH"),
-                                      getenv("MXG_TEST_ROCM_PREFIX"), getenv("MXG_WORKER"), 120000,
-                                      &mem_default, &quiet };
+    struct compiler_config config = { choice != NULL ? choice : "auto",
+                                      getenv("ROCM_PATH"),
+                                      getenv("MXG_TEST_ROCM_PREFIX"),
+                                      getenv("MXG_WORKER"),
+                                      120000,
+                                      &mem_default,
+                                      &quiet };
     memset(bench, 0, sizeof(*bench));
     if (compiler_open(&config, &bench->compiler) != MXG_OK) {
         return false;
@@ -72,15 +77,16 @@ bool kernel_compile(struct kernel_bench *bench, const struct kernel_config *conf
 
     kernel_config_name(config, name, sizeof(name));
     if (status == MXG_OK) {
-        struct compile_request request = { name, bench->facts.arch, source, source_size, options,
-                                           num_options };
+        struct compile_request request = { name,        bench->facts.arch, source,
+                                           source_size, options,           num_options };
         status = compiler_compile(bench->compiler, &request, result);
     }
     mem_free(&mem_default, source);
     return status == MXG_OK;
 }
 
-bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config, struct kernel **kernel)
+bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config,
+                  struct kernel **kernel)
 {
     struct compile_result result = { 0 };
     bool ok = kernel_compile(bench, config, &result) &&
@@ -106,13 +112,13 @@ struct problem {
     struct kernel_bench *bench;
     const struct kernel_case *test;
     size_t m, n, k, blocks;
-    size_t c_bytes;                  /* of an element */
-    uint16_t *a;                     /* [m, k] */
-    uint8_t *q, *q_scale;            /* the oracle's quantised A, row-major */
-    uint8_t *b, *b_scale;            /* row-major */
+    size_t c_bytes;       /* of an element */
+    uint16_t *a;          /* [m, k] */
+    uint8_t *q, *q_scale; /* the oracle's quantised A, row-major */
+    uint8_t *b, *b_scale; /* row-major */
     struct buffer buffer[BUFFERS];
     struct kernel_operands operands;
-    uint8_t *first;                  /* outputs of the first run */
+    uint8_t *first; /* outputs of the first run */
 };
 
 static bool buffer_make(struct buffer *buffer, size_t size)
@@ -127,15 +133,16 @@ static bool buffer_make(struct buffer *buffer, size_t size)
 
 static bool buffer_upload(const struct hiprt *hip, struct buffer *buffer)
 {
-    return (buffer->device != NULL || hip->hipMalloc(&buffer->device, buffer->size) == HIP_SUCCESS) &&
-           hip->hipMemcpy(buffer->device, buffer->host, buffer->size, HIP_MEMCPY_HOST_TO_DEVICE) ==
-               HIP_SUCCESS;
+    return (buffer->device != NULL ||
+            hip->hipMalloc(&buffer->device, buffer->size) == HIP_SUCCESS) &&
+           hip->hipMemcpy(buffer->device, buffer->host, buffer->size,
+                          HIP_MEMCPY_HOST_TO_DEVICE) == HIP_SUCCESS;
 }
 
 static bool buffer_download(const struct hiprt *hip, struct buffer *buffer)
 {
-    return hip->hipMemcpy(buffer->host, buffer->device, buffer->size, HIP_MEMCPY_DEVICE_TO_HOST) ==
-           HIP_SUCCESS;
+    return hip->hipMemcpy(buffer->host, buffer->device, buffer->size,
+                          HIP_MEMCPY_DEVICE_TO_HOST) == HIP_SUCCESS;
 }
 
 static size_t scale_size(size_t rows, size_t blocks, uint32_t layout, size_t row_pad)
@@ -145,11 +152,13 @@ static size_t scale_size(size_t rows, size_t blocks, uint32_t layout, size_t row
                : rows * blocks;
 }
 
-static void place_scales(uint8_t *to, const uint8_t *from, size_t rows, size_t blocks, uint32_t layout)
+static void place_scales(uint8_t *to, const uint8_t *from, size_t rows, size_t blocks,
+                         uint32_t layout)
 {
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < blocks; c++) {
-            size_t at = layout == MXG_LAYOUT_SHUFFLED ? mx_scale_shuffled(r, c, blocks) : r * blocks + c;
+            size_t at = layout == MXG_LAYOUT_SHUFFLED ? mx_scale_shuffled(r, c, blocks)
+                                                      : r * blocks + c;
             to[at] = from[r * blocks + c];
         }
     }
@@ -163,7 +172,8 @@ static bool make_data(struct problem *p)
     p->q_scale = malloc(p->m * p->blocks);
     p->b = malloc(p->n * p->k / 2);
     p->b_scale = malloc(p->n * p->blocks);
-    if (p->a == NULL || p->q == NULL || p->q_scale == NULL || p->b == NULL || p->b_scale == NULL) {
+    if (p->a == NULL || p->q == NULL || p->q_scale == NULL || p->b == NULL ||
+        p->b_scale == NULL) {
         return false;
     }
     oracle_fill_activations(p->a, p->m, p->k, p->k, test->seed);
@@ -176,7 +186,8 @@ static bool make_data(struct problem *p)
 }
 
 /* Rows of `row` bytes at a distance of `pitch`; the last one ends the buffer. */
-static bool place_rows(struct buffer *buffer, const void *from, size_t rows, size_t row, size_t pitch)
+static bool place_rows(struct buffer *buffer, const void *from, size_t rows, size_t row,
+                       size_t pitch)
 {
     if (!buffer_make(buffer, (rows - 1) * pitch + row)) {
         return false;
@@ -195,9 +206,13 @@ static bool make_a(struct problem *p)
     if (config->family != FAMILY_GEMM) {
         return place_rows(&p->buffer[A], p->a, p->m, p->k * 2, lda * 2);
     }
-    /* Shuffled scales of A come from the quantise kernel: rows up to a whole group of 32 are cleared. */
+    /*
+     * Shuffled scales of A come from the quantise kernel: rows up to a whole group of 32
+     * are cleared.
+     */
     size_t size = scale_size(p->m, p->blocks, config->a_scale_layout, MX_SCALE_GROUP_ROWS);
-    if (!place_rows(&p->buffer[A], p->q, p->m, p->k / 2, lda / 2) || !buffer_make(&p->buffer[A_SCALE], size)) {
+    if (!place_rows(&p->buffer[A], p->q, p->m, p->k / 2, lda / 2) ||
+        !buffer_make(&p->buffer[A_SCALE], size)) {
         return false;
     }
     if (config->a_scale_layout == MXG_LAYOUT_SHUFFLED) {
@@ -246,14 +261,17 @@ static bool make_outputs(struct problem *p)
     const struct kernel_config *config = &p->test->config;
     if (config->family == FAMILY_QUANTIZE) {
         size_t size = scale_size(p->m, p->blocks, config->a_scale_layout, MX_SCALE_GROUP_ROWS);
-        return buffer_make(&p->buffer[B], p->m * p->k / 2) && buffer_make(&p->buffer[B_SCALE], size);
+        return buffer_make(&p->buffer[B], p->m * p->k / 2) &&
+               buffer_make(&p->buffer[B_SCALE], size);
     }
     size_t ldc = p->n + (size_t)p->test->c_gap;
     p->operands.ldc = (int64_t)ldc;
-    return buffer_make(&p->buffer[C], (p->test->c_shift + (p->m - 1) * ldc + p->n) * p->c_bytes);
+    return buffer_make(&p->buffer[C],
+                       (p->test->c_shift + (p->m - 1) * ldc + p->n) * p->c_bytes);
 }
 
-static bool problem_make(struct problem *p, struct kernel_bench *bench, const struct kernel_case *test)
+static bool problem_make(struct problem *p, struct kernel_bench *bench,
+                         const struct kernel_case *test)
 {
     memset(p, 0, sizeof(*p));
     p->bench = bench;
@@ -281,7 +299,8 @@ static bool problem_make(struct problem *p, struct kernel_bench *bench, const st
     o->q = p->buffer[B].device;
     o->q_scale = p->buffer[B_SCALE].device;
     o->c = p->buffer[C].device != NULL
-               ? (uint8_t *)p->buffer[C].device + test->c_shift * p->c_bytes : NULL;
+               ? (uint8_t *)p->buffer[C].device + test->c_shift * p->c_bytes
+               : NULL;
     return true;
 }
 
@@ -316,11 +335,13 @@ static bool check_quantized(const struct problem *p, char *why, size_t size)
             uint8_t got = scale[is_shuffled ? mx_scale_shuffled(r, c, p->blocks) : at];
             uint8_t want = r < p->m ? p->q_scale[at] : 0;
             if (got != want) {
-                return fail(why, size, "scale of row %zu, block %zu is %d, not %d", r, c, got, want);
+                return fail(why, size, "scale of row %zu, block %zu is %d, not %d", r, c, got,
+                            want);
             }
             if (r < p->m && memcmp(q + at * 16, p->q + at * 16, 16) != 0) {
-                return fail(why, size, "elements of row %zu, block %zu differ (first byte %02x, not %02x)", r,
-                            c, q[at * 16], p->q[at * 16]);
+                return fail(why, size,
+                            "elements of row %zu, block %zu differ (first byte %02x, not %02x)",
+                            r, c, q[at * 16], p->q[at * 16]);
             }
         }
     }
@@ -339,7 +360,8 @@ static bool check_product(const struct problem *p, char *why, size_t size)
                                            (mxg_type)p->test->config.c_type);
     oracle_product_free(&product);
     if (v.bad != 0) {
-        return fail(why, size, "%zu elements beyond the bound; (%zu, %zu) is %g, not %g within %g", v.bad,
+        return fail(why, size,
+                    "%zu elements beyond the bound; (%zu, %zu) is %g, not %g within %g", v.bad,
                     v.first_m, v.first_n, v.got, v.want, v.bound);
     }
     for (size_t i = 0; i < p->buffer[C].size; i++) {
@@ -401,10 +423,12 @@ static bool run_twice(struct problem *p, const struct kernel *kernel, char *why,
         !buffer_download(&p->bench->hip, out)) {
         return false;
     }
-    return memcmp(p->first, out->host, out->size) == 0 || fail(why, size, "the second run's bits differ");
+    return memcmp(p->first, out->host, out->size) == 0 ||
+           fail(why, size, "the second run's bits differ");
 }
 
-bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why, size_t size)
+bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why,
+                     size_t size)
 {
     struct kernel *kernel = NULL;
     struct problem problem;

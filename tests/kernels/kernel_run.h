@@ -47,8 +47,12 @@ struct kernel_case {
 bool kernel_compile(struct kernel_bench *bench, const struct kernel_config *config,
                     struct compile_result *result);
 
-/* Compile and load; the caller unloads with kernel_unload(&bench->hip, &mem_default, kernel). */
-bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config, struct kernel **kernel);
+/*
+ * Compile and load; the caller unloads with kernel_unload(&bench->hip, &mem_default,
+ * kernel).
+ */
+bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config,
+                  struct kernel **kernel);
 
 /*
  * Run a GEMM config (either family) or, for FAMILY_QUANTIZE, the quantise
@@ -57,6 +61,7 @@ bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config
  * runs agree bit for bit, and the simulator has no finding.  Else `why` says
  * what is wrong.
  */
-bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why, size_t size);
+bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why,
+                     size_t size);
 
 #endif

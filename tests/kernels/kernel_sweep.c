@@ -4,7 +4,7 @@
  *   kernel_sweep figures [N K]...     compile every tiling that the chooser may pick, in every
  *                                     layout: no spills, no scratch, code below 32 KiB
  *   kernel_sweep random SEED COUNT    random configs on random problems, against the oracle
- *   kernel_sweep choice M N K...      what the chooser picks for every variant, against the oracle
+ *   kernel_sweep choice M N K...      what the chooser picks, every variant, against the oracle
  * Exit status: 0 all right, 1 something is wrong, 77 no compiler or device.
  */
 #include <inttypes.h>
@@ -51,10 +51,12 @@ static bool check_figures(struct kernel_bench *bench, const struct kernel_config
         return false;
     }
     const struct codeobj_kernel *f = &kernel->figures;
-    bool ok = f->vgpr_spills == 0 && f->sgpr_spills == 0 && f->scratch_bytes == 0 && f->code_bytes < CODE_MAX;
+    bool ok = f->vgpr_spills == 0 && f->sgpr_spills == 0 && f->scratch_bytes == 0 &&
+              f->code_bytes < CODE_MAX;
     if (!ok) {
-        printf("%s: %" PRIu32 " VGPRs, %" PRIu32 " and %" PRIu32 " spilled, %" PRIu32 " bytes of scratch, %" PRIu32
-               " of code\n", name, f->vgprs, f->vgpr_spills, f->sgpr_spills, f->scratch_bytes, f->code_bytes);
+        printf("%s: %" PRIu32 " VGPRs, %" PRIu32 " and %" PRIu32 " spilled, %" PRIu32
+               " bytes of scratch, %" PRIu32 " of code\n",
+               name, f->vgprs, f->vgpr_spills, f->sgpr_spills, f->scratch_bytes, f->code_bytes);
     }
     kernel_unload(&bench->hip, &mem_default, kernel);
     return ok;
@@ -69,11 +71,13 @@ static unsigned sweep_figures(struct kernel_bench *bench, int64_t n, int64_t k, 
     config.k = k;
     config.c_type = MXG_TYPE_BF16;
     for (unsigned i = 0; tiling(&config, i); i++) {
-        for (unsigned layouts = 0; layouts < 8; layouts += config.family == FAMILY_GEMM ? 3 : 1) {
+        for (unsigned layouts = 0; layouts < 8;
+             layouts += config.family == FAMILY_GEMM ? 3 : 1) {
             uint32_t depth, vgprs;
             config.a_scale_layout = 0;
             set_layouts(&config, layouts);
-            if ((config.family == FAMILY_GEMM_FUSED && layouts > 3) || kernel_config_check(&config) != MXG_OK ||
+            if ((config.family == FAMILY_GEMM_FUSED && layouts > 3) ||
+                kernel_config_check(&config) != MXG_OK ||
                 !arch_gfx950.figures(&config, &depth, &vgprs)) {
                 continue;
             }
@@ -104,13 +108,15 @@ static struct kernel_case random_case(uint64_t *state)
             config->c_type = types[pick(state, 3)];
         }
         config->k = (int64_t)(32 * (1 + pick(state, pick(state, 2) ? 20 : 100)));
-        set_layouts(config, config->family == FAMILY_QUANTIZE ? 4 * pick(state, 2) : pick(state, 8));
+        set_layouts(config,
+                    config->family == FAMILY_QUANTIZE ? 4 * pick(state, 2) : pick(state, 8));
         if (config->family == FAMILY_QUANTIZE) {
             config->b_layout = config->b_scale_layout = 0;
         }
         test.m = (int64_t)(1 + pick(state, pick(state, 2) ? 34 : 150));
         test.a_gap = (int64_t)(32 * pick(state, 3));
-        test.b_gap = config->b_layout == MXG_LAYOUT_ROW_MAJOR ? (int64_t)(32 * pick(state, 3)) : 0;
+        test.b_gap =
+            config->b_layout == MXG_LAYOUT_ROW_MAJOR ? (int64_t)(32 * pick(state, 3)) : 0;
         test.c_gap = (int64_t)pick(state, 6);
         test.c_shift = pick(state, 4);
         test.seed = oracle_random(state);
@@ -134,12 +140,20 @@ static unsigned sweep_random(struct kernel_bench *bench, uint64_t seed, unsigned
     return bad;
 }
 
-static unsigned sweep_choice(struct kernel_bench *bench, int64_t m, int64_t n, int64_t k, unsigned *done)
+static unsigned sweep_choice(struct kernel_bench *bench, int64_t m, int64_t n, int64_t k,
+                             unsigned *done)
 {
     unsigned bad = 0;
     for (uint32_t variant = MXG_VARIANT_FUSED; variant <= MXG_VARIANT_QUANTIZED; variant++) {
-        struct gemm_shape shape = { m, n, k, variant == MXG_VARIANT_QUANTIZED ? MXG_TYPE_MXFP4 : MXG_TYPE_BF16,
-                                    MXG_TYPE_BF16, MXG_LAYOUT_SHUFFLED, MXG_LAYOUT_SHUFFLED, variant };
+        struct gemm_shape shape = { m,
+                                    n,
+                                    k,
+                                    variant == MXG_VARIANT_QUANTIZED ? MXG_TYPE_MXFP4
+                                                                     : MXG_TYPE_BF16,
+                                    MXG_TYPE_BF16,
+                                    MXG_LAYOUT_SHUFFLED,
+                                    MXG_LAYOUT_SHUFFLED,
+                                    variant };
         struct select_plan plan;
         if (select_choose(&bench->facts, &shape, &plan) != MXG_OK) {
             printf("%s\n", mxg_last_error());
@@ -165,7 +179,8 @@ int main(int argc, char **argv)
     struct kernel_bench bench;
     unsigned bad = 0, done = 0;
     if (argc < 2) {
-        fprintf(stderr, "usage: kernel_sweep figures [N K]... | random SEED COUNT | choice M N K...\n");
+        fprintf(stderr,
+                "usage: kernel_sweep figures [N K]... | random SEED COUNT | choice M N K...\n");
         return 2;
     }
     if (!kernel_bench_open(&bench)) {
@@ -177,14 +192,17 @@ int main(int argc, char **argv)
         bad = sweep_random(&bench, strtoull(argv[2], NULL, 10), done);
     } else if (strcmp(argv[1], "choice") == 0) {
         for (int i = 2; i + 2 < argc; i += 3) {
-            bad += sweep_choice(&bench, strtoll(argv[i], NULL, 10), strtoll(argv[i + 1], NULL, 10),
-                                strtoll(argv[i + 2], NULL, 10), &done);
+            bad +=
+                sweep_choice(&bench, strtoll(argv[i], NULL, 10), strtoll(argv[i + 1], NULL, 10),
+                             strtoll(argv[i + 2], NULL, 10), &done);
         }
     } else if (argc == 2) {
-        bad = sweep_figures(&bench, 2112, 7168, &done) + sweep_figures(&bench, 100, 1696, &done);
+        bad =
+            sweep_figures(&bench, 2112, 7168, &done) + sweep_figures(&bench, 100, 1696, &done);
     } else {
         for (int i = 2; i + 1 < argc; i += 2) {
-            bad += sweep_figures(&bench, strtoll(argv[i], NULL, 10), strtoll(argv[i + 1], NULL, 10), &done);
+            bad += sweep_figures(&bench, strtoll(argv[i], NULL, 10),
+                                 strtoll(argv[i + 1], NULL, 10), &done);
         }
     }
     kernel_bench_close(&bench);

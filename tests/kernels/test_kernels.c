@@ -31,8 +31,8 @@ static void expect_ok(const struct kernel_case *test)
                   (long long)test->m, why);
 }
 
-static struct kernel_config gemm(int64_t n, int64_t k, uint32_t family, uint32_t waves, uint32_t m_rep,
-                                 uint32_t n_rep, uint32_t split_k)
+static struct kernel_config gemm(int64_t n, int64_t k, uint32_t family, uint32_t waves,
+                                 uint32_t m_rep, uint32_t n_rep, uint32_t split_k)
 {
     struct kernel_config config;
     memset(&config, 0, sizeof(config));
@@ -67,7 +67,8 @@ static void run(const struct kernel_config *config, int64_t m)
 }
 
 /* All edge blocks, one after the other over the whole of A. */
-static void edit_edges(const struct kernel_case *test, uint16_t *a, uint8_t *b, uint8_t *b_scale)
+static void edit_edges(const struct kernel_case *test, uint16_t *a, uint8_t *b,
+                       uint8_t *b_scale)
 {
     size_t blocks = (size_t)(test->m * test->config.k / ORACLE_BLOCK);
     (void)b;
@@ -78,7 +79,8 @@ static void edit_edges(const struct kernel_case *test, uint16_t *a, uint8_t *b, 
 }
 
 /* Edge blocks against rows of B that pick one element each: C is the dequantised A itself. */
-static void edit_edges_one_hot(const struct kernel_case *test, uint16_t *a, uint8_t *b, uint8_t *b_scale)
+static void edit_edges_one_hot(const struct kernel_case *test, uint16_t *a, uint8_t *b,
+                               uint8_t *b_scale)
 {
     size_t n = (size_t)test->config.n, k = (size_t)test->config.k;
     edit_edges(test, a, b, b_scale);
@@ -95,7 +97,9 @@ START_TEST(test_kernels_quantize_edge_blocks_bit_for_bit)
     for (size_t i = 0; i < 3; i++) {
         int64_t rows = ((int64_t)oracle_edge_count() * 32 + ks[i] - 1) / ks[i];
         for (uint32_t layout = MXG_LAYOUT_ROW_MAJOR; layout <= MXG_LAYOUT_SHUFFLED; layout++) {
-            struct kernel_case test = { quantize(ks[i], layout), rows, 8, 0, 0, 0, 1, edit_edges };
+            struct kernel_case test = {
+                quantize(ks[i], layout), rows, 8, 0, 0, 0, 1, edit_edges
+            };
             expect_ok(&test);
         }
     }
@@ -104,9 +108,12 @@ END_TEST
 
 START_TEST(test_kernels_quantize_random_rows)
 {
-    static const int64_t shapes[][2] = { { 1, 32 }, { 3, 96 }, { 33, 160 }, { 64, 7168 }, { 257, 288 } };
+    static const int64_t shapes[][2] = {
+        { 1, 32 }, { 3, 96 }, { 33, 160 }, { 64, 7168 }, { 257, 288 }
+    };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        struct kernel_config config = quantize(shapes[i][1], i % 2 ? MXG_LAYOUT_ROW_MAJOR : MXG_LAYOUT_SHUFFLED);
+        struct kernel_config config =
+            quantize(shapes[i][1], i % 2 ? MXG_LAYOUT_ROW_MAJOR : MXG_LAYOUT_SHUFFLED);
         run(&config, shapes[i][0]);
     }
 }
@@ -117,8 +124,14 @@ START_TEST(test_kernels_fused_quantises_edge_blocks)
 {
     static const int64_t ks[] = { 32, 128, 288 };
     for (size_t i = 0; i < 3; i++) {
-        struct kernel_case test = { gemm(32, ks[i], FAMILY_GEMM_FUSED, 2, 1 + (uint32_t)i % 2, 1, 1),
-                                    ((int64_t)oracle_edge_count() * 32 + ks[i] - 1) / ks[i], 0, 0, 0, 0, 1,
+        struct kernel_case test = { gemm(32, ks[i], FAMILY_GEMM_FUSED, 2, 1 + (uint32_t)i % 2,
+                                         1, 1),
+                                    ((int64_t)oracle_edge_count() * 32 + ks[i] - 1) / ks[i],
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    1,
                                     i == 0 ? edit_edges_one_hot : edit_edges };
         test.config.c_type = MXG_TYPE_F32;
         expect_ok(&test);
@@ -129,7 +142,9 @@ END_TEST
 START_TEST(test_kernels_gemm_passes_nan_rows_and_extreme_scales)
 {
     for (uint32_t split = 0; split <= 1; split++) {
-        struct kernel_case test = { gemm(48, 288, FAMILY_GEMM, 2, 2, 1, split), 102, 0, 0, 0, 0, 1, edit_edges };
+        struct kernel_case test = {
+            gemm(48, 288, FAMILY_GEMM, 2, 2, 1, split), 102, 0, 0, 0, 0, 1, edit_edges
+        };
         test.config.c_type = MXG_TYPE_F32;
         expect_ok(&test);
     }
@@ -140,9 +155,10 @@ START_TEST(test_kernels_gemm_every_tiling)
 {
     static const uint32_t tilings[][4] = {
         /* waves, m_rep, n_rep, split_k */
-        { 2, 1, 1, 0 }, { 4, 1, 1, 0 },  { 8, 1, 1, 0 },  { 2, 1, 1, 1 },  { 4, 1, 1, 1 },  { 8, 1, 1, 1 },
-        { 4, 2, 1, 0 }, { 4, 4, 1, 0 },  { 4, 8, 1, 0 },  { 4, 16, 1, 0 }, { 8, 2, 1, 1 },  { 8, 4, 1, 1 },
-        { 8, 8, 1, 1 }, { 8, 16, 1, 1 }, { 4, 1, 2, 0 },  { 4, 1, 4, 1 },  { 2, 4, 4, 0 },  { 4, 2, 2, 1 },
+        { 2, 1, 1, 0 }, { 4, 1, 1, 0 }, { 8, 1, 1, 0 }, { 2, 1, 1, 1 },  { 4, 1, 1, 1 },
+        { 8, 1, 1, 1 }, { 4, 2, 1, 0 }, { 4, 4, 1, 0 }, { 4, 8, 1, 0 },  { 4, 16, 1, 0 },
+        { 8, 2, 1, 1 }, { 8, 4, 1, 1 }, { 8, 8, 1, 1 }, { 8, 16, 1, 1 }, { 4, 1, 2, 0 },
+        { 4, 1, 4, 1 }, { 2, 4, 4, 0 }, { 4, 2, 2, 1 },
     };
     for (size_t i = 0; i < sizeof(tilings) / sizeof(tilings[0]); i++) {
         const uint32_t *t = tilings[i];
@@ -156,7 +172,8 @@ START_TEST(test_kernels_fused_every_tiling)
 {
     static const uint32_t tilings[][3] = {
         /* waves, m_rep, n_rep */
-        { 2, 1, 1 }, { 2, 2, 4 }, { 4, 1, 2 }, { 4, 2, 1 }, { 8, 1, 4 }, { 8, 2, 2 }, { 16, 1, 1 }, { 16, 2, 2 },
+        { 2, 1, 1 }, { 2, 2, 4 }, { 4, 1, 2 },  { 4, 2, 1 },
+        { 8, 1, 4 }, { 8, 2, 2 }, { 16, 1, 1 }, { 16, 2, 2 },
     };
     for (size_t i = 0; i < sizeof(tilings) / sizeof(tilings[0]); i++) {
         const uint32_t *t = tilings[i];
@@ -171,8 +188,8 @@ START_TEST(test_kernels_every_k_tail)
 {
     for (int64_t blocks = 1; blocks <= 18; blocks++) {
         uint32_t fused = blocks % 2 ? FAMILY_GEMM_FUSED : FAMILY_GEMM;
-        struct kernel_config config = gemm(15 + blocks, blocks * 32, fused, blocks % 3 ? 4 : 2, 1,
-                                           blocks % 5 ? 1 : 2, 1);
+        struct kernel_config config =
+            gemm(15 + blocks, blocks * 32, fused, blocks % 3 ? 4 : 2, 1, blocks % 5 ? 1 : 2, 1);
         run(&config, blocks);
         if (blocks % 3 == 0) {
             config = gemm(15 + blocks, blocks * 32, FAMILY_GEMM, 2, 2, blocks % 2 ? 2 : 1, 0);
@@ -182,15 +199,20 @@ START_TEST(test_kernels_every_k_tail)
 }
 END_TEST
 
-/* Steps beyond the ring's depth, so that its loop turns and its remainder of every length runs. */
+/*
+ * Steps beyond the ring's depth, so that its loop turns and its remainder of every length
+ * runs.
+ */
 START_TEST(test_kernels_long_k)
 {
     static const int64_t counts[] = { 7, 9, 12, 14 };
     for (size_t i = 0; i < 4; i++) {
         int64_t chunks = counts[i];
-        struct kernel_config config = gemm(33, chunks * 256 + (chunks % 3) * 32, FAMILY_GEMM, 2, 1, 1, 0);
+        struct kernel_config config =
+            gemm(33, chunks * 256 + (chunks % 3) * 32, FAMILY_GEMM, 2, 1, 1, 0);
         run(&config, 5);
-        config = gemm(17, chunks * 512 + (chunks % 4) * 32, FAMILY_GEMM_FUSED, 2, 1 + chunks % 2, 1, 1);
+        config = gemm(17, chunks * 512 + (chunks % 4) * 32, FAMILY_GEMM_FUSED, 2,
+                      1 + chunks % 2, 1, 1);
         run(&config, 5);
     }
 }
@@ -201,9 +223,16 @@ START_TEST(test_kernels_layouts_and_types)
     static const mxg_type types[] = { MXG_TYPE_BF16, MXG_TYPE_F16, MXG_TYPE_F32 };
     for (uint32_t i = 0; i < 8; i++) {
         for (uint32_t family = FAMILY_GEMM; family <= FAMILY_GEMM_FUSED; family++) {
-            struct kernel_case test = { gemm(i % 2 ? 47 : 64, i % 3 ? 352 : 512, family, 4, 2, 1 + i % 2,
+            struct kernel_case test = { gemm(i % 2 ? 47 : 64, i % 3 ? 352 : 512, family, 4, 2,
+                                             1 + i % 2,
                                              family == FAMILY_GEMM_FUSED || i % 4 < 2),
-                                        37, 32, 64, 0, 0, i, NULL };
+                                        37,
+                                        32,
+                                        64,
+                                        0,
+                                        0,
+                                        i,
+                                        NULL };
             test.config.c_type = types[i % 3];
             test.config.b_layout = i & 1 ? MXG_LAYOUT_ROW_MAJOR : MXG_LAYOUT_SHUFFLED;
             test.config.b_scale_layout = i & 2 ? MXG_LAYOUT_ROW_MAJOR : MXG_LAYOUT_SHUFFLED;
@@ -224,8 +253,15 @@ START_TEST(test_kernels_c_stores_at_every_alignment)
     for (uint32_t type = 0; type < 3; type++) {
         for (int64_t gap = 0; gap < 5; gap++) {
             for (int64_t n = 29; n <= 32; n++) {
-                struct kernel_case test = { gemm(n, 128, FAMILY_GEMM, 2, 1, 1, (uint32_t)(gap & 1)), 9, 0, 0, gap,
-                                            (size_t)(gap * n % 3), 3, NULL };
+                struct kernel_case test = { gemm(n, 128, FAMILY_GEMM, 2, 1, 1,
+                                                 (uint32_t)(gap & 1)),
+                                            9,
+                                            0,
+                                            0,
+                                            gap,
+                                            (size_t)(gap * n % 3),
+                                            3,
+                                            NULL };
                 test.config.c_type = types[type];
                 if (gap == n % 5) {
                     expect_ok(&test);
@@ -269,8 +305,8 @@ START_TEST(test_kernels_providers_give_identical_code)
         ck_assert_int_eq(setenv("MXG_COMPILER", choices[i], 1), 0);
         ck_assert_msg(kernel_bench_open(&other), "%s: %s", choices[i], mxg_last_error());
         for (size_t j = 0; j < 3; j++) {
-            ck_assert_msg(kernel_compile(&other, &configs[j], &results[i][j]), "%s: %s", choices[i],
-                          mxg_last_error());
+            ck_assert_msg(kernel_compile(&other, &configs[j], &results[i][j]), "%s: %s",
+                          choices[i], mxg_last_error());
         }
         kernel_bench_close(&other);
     }
@@ -278,8 +314,9 @@ START_TEST(test_kernels_providers_give_identical_code)
         const uint8_t *text[2];
         size_t size[2];
         for (size_t i = 0; i < 2; i++) {
-            ck_assert_int_eq(codeobj_text(results[i][j].code, results[i][j].code_size, &text[i], &size[i]),
-                             MXG_OK);
+            ck_assert_int_eq(
+                codeobj_text(results[i][j].code, results[i][j].code_size, &text[i], &size[i]),
+                MXG_OK);
         }
         ck_assert_uint_eq(size[0], size[1]);
         ck_assert_mem_eq(text[0], text[1], size[0]);

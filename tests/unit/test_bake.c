@@ -49,11 +49,11 @@ START_TEST(test_bake_config_check_names_what_it_refuses)
 {
     struct kernel_config good = gemm_config(), bad;
     ck_assert_int_eq(kernel_config_check(&good), MXG_OK);
-#define REFUSES(member, value, text)                                      \
-    do {                                                                  \
-        bad = good;                                                       \
-        bad.member = (value);                                             \
-        ck_assert_int_eq(kernel_config_check(&bad), MXG_E_UNSUPPORTED);   \
+#define REFUSES(member, value, text)                                                   \
+    do {                                                                               \
+        bad = good;                                                                    \
+        bad.member = (value);                                                          \
+        ck_assert_int_eq(kernel_config_check(&bad), MXG_E_UNSUPPORTED);                \
         ck_assert_msg(strstr(mxg_last_error(), text) != NULL, "%s", mxg_last_error()); \
     } while (0)
     REFUSES(family, 9, "family 9");
@@ -141,7 +141,8 @@ START_TEST(test_bake_geometry_covers_the_product)
     ck_assert_uint_eq(g.grid[1], 32768);
     ck_assert_uint_eq(g.grid[2], 2);
     ck_assert_int_eq(kernel_config_geometry(&config, INT64_C(64) * 32768 * 65535, &g), MXG_OK);
-    ck_assert_int_eq(kernel_config_geometry(&config, INT64_C(64) * 32768 * 65535 + 1, &g), MXG_E_UNSUPPORTED);
+    ck_assert_int_eq(kernel_config_geometry(&config, INT64_C(64) * 32768 * 65535 + 1, &g),
+                     MXG_E_UNSUPPORTED);
     ck_assert_int_eq(kernel_config_geometry(&config, INT64_MAX, &g), MXG_E_UNSUPPORTED);
     config = gemm_config();
     config.n = KERNEL_N_MAX;
@@ -165,8 +166,8 @@ START_TEST(test_bake_argument_blocks)
 {
     unsigned char args[KERNEL_ARGS_MAX];
     char mark[9];
-    struct kernel_operands o = { &mark[0], &mark[1], &mark[2], &mark[3], &mark[4], &mark[5], &mark[6],
-                                 33, 7168, 4096, 2112 };
+    struct kernel_operands o = { &mark[0], &mark[1], &mark[2], &mark[3], &mark[4], &mark[5],
+                                 &mark[6], 33,       7168,     4096,     2112 };
     struct kernel_config config = gemm_config();
     const void *pointers[5];
     int64_t numbers[4];
@@ -197,7 +198,8 @@ START_TEST(test_bake_argument_blocks)
     ck_assert_ptr_nonnull(strstr(mxg_last_error(), "lda = 8589934592"));
     o.lda = 7168;
     o.ldb = INT64_C(1) << 33;
-    ck_assert_uint_eq(kernel_config_pack(&config, &o, args), 72); /* shuffled B has no row stride */
+    ck_assert_uint_eq(kernel_config_pack(&config, &o, args),
+                      72); /* shuffled B has no row stride */
     config.b_layout = MXG_LAYOUT_ROW_MAJOR;
     ck_assert_uint_eq(kernel_config_pack(&config, &o, args), 0);
     ck_assert_ptr_nonnull(strstr(mxg_last_error(), "ldb"));
@@ -220,18 +222,19 @@ START_TEST(test_bake_source_starts_with_every_constant)
     ck_assert_int_eq(bake_source(&mem_default, &config, &source, &size), MXG_OK);
     ck_assert_uint_eq(strlen(source), size);
     char *prologue = prologue_of(source);
-    ck_assert_str_eq(prologue, "#define MXG_BAKE_NAME gemm_n2112_k7168_w8_m1n1_splitk_bf16_sss\n"
-                               "#define MXG_BAKE_FAMILY 2\n"
-                               "#define MXG_BAKE_K 7168\n"
-                               "#define MXG_BAKE_A_SCALE_SHUFFLED 1\n"
-                               "#define MXG_BAKE_N 2112\n"
-                               "#define MXG_BAKE_WAVES 8\n"
-                               "#define MXG_BAKE_M_REP 1\n"
-                               "#define MXG_BAKE_N_REP 1\n"
-                               "#define MXG_BAKE_SPLIT_K 1\n"
-                               "#define MXG_BAKE_C_TYPE 1\n"
-                               "#define MXG_BAKE_B_SHUFFLED 1\n"
-                               "#define MXG_BAKE_B_SCALE_SHUFFLED 1\n");
+    ck_assert_str_eq(prologue,
+                     "#define MXG_BAKE_NAME gemm_n2112_k7168_w8_m1n1_splitk_bf16_sss\n"
+                     "#define MXG_BAKE_FAMILY 2\n"
+                     "#define MXG_BAKE_K 7168\n"
+                     "#define MXG_BAKE_A_SCALE_SHUFFLED 1\n"
+                     "#define MXG_BAKE_N 2112\n"
+                     "#define MXG_BAKE_WAVES 8\n"
+                     "#define MXG_BAKE_M_REP 1\n"
+                     "#define MXG_BAKE_N_REP 1\n"
+                     "#define MXG_BAKE_SPLIT_K 1\n"
+                     "#define MXG_BAKE_C_TYPE 1\n"
+                     "#define MXG_BAKE_B_SHUFFLED 1\n"
+                     "#define MXG_BAKE_B_SCALE_SHUFFLED 1\n");
     ck_assert_ptr_nonnull(strstr(source, "#line 1 \"bake_check.h\"\n"));
     ck_assert_ptr_nonnull(strstr(source, "#line 1 \"a_mxfp4.h\"\n"));
     ck_assert_ptr_null(strstr(source, "#include"));
@@ -297,7 +300,8 @@ START_TEST(test_bake_embedded_sources_are_the_files)
     const char *top = getenv("abs_top_srcdir");
     for (unsigned i = 0; i < kernel_blob_count; i++) {
         char path[4096];
-        snprintf(path, sizeof(path), "%s/kernel_src/%s", top != NULL ? top : ".", kernel_blobs[i].name);
+        snprintf(path, sizeof(path), "%s/kernel_src/%s", top != NULL ? top : ".",
+                 kernel_blobs[i].name);
         FILE *file = fopen(path, "rb");
         ck_assert_msg(file != NULL, "%s", path);
         unsigned char *text = malloc(kernel_blobs[i].size + 1);

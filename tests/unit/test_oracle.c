@@ -44,10 +44,10 @@ START_TEST(test_oracle_every_bf16_survives_a_round_trip)
             ck_assert_uint_eq(oracle_to_bf16(value), bits);
         }
     }
-    ck_assert_uint_eq(oracle_to_bf16(1.0 + ldexp(1.0, -8)), 0x3f80);       /* tie to even, down */
+    ck_assert_uint_eq(oracle_to_bf16(1.0 + ldexp(1.0, -8)), 0x3f80); /* tie to even, down */
     ck_assert_uint_eq(oracle_to_bf16(1.0 + 3.0 * ldexp(1.0, -8)), 0x3f82); /* tie to even, up */
-    ck_assert_uint_eq(oracle_to_bf16(ldexp(511.0, 119)), 0x7f80);          /* halfway to 2^128 */
-    ck_assert_uint_eq(oracle_to_bf16(ldexp(1.0, -134)), 0);                /* half of the smallest */
+    ck_assert_uint_eq(oracle_to_bf16(ldexp(511.0, 119)), 0x7f80); /* halfway to 2^128 */
+    ck_assert_uint_eq(oracle_to_bf16(ldexp(1.0, -134)), 0);       /* half of the smallest */
     ck_assert_uint_eq(oracle_to_bf16(ldexp(1.5, -134)), 1);
 }
 END_TEST

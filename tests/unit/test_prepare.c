@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Host preparation of weights: sizes, quantisation against the oracle, layouts, refused input. */
+/*
+ * Host preparation of weights: sizes, quantisation against the oracle, layouts, refused
+ * input.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +25,17 @@ START_TEST(test_prepare_sizes_are_padded_as_documented)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t bytes;
-        ck_assert_int_eq(mxg_b_size(rows[i].rows, rows[i].k, MXG_LAYOUT_ROW_MAJOR, &bytes), MXG_OK);
+        ck_assert_int_eq(mxg_b_size(rows[i].rows, rows[i].k, MXG_LAYOUT_ROW_MAJOR, &bytes),
+                         MXG_OK);
         ck_assert_uint_eq(bytes, rows[i].b_row);
-        ck_assert_int_eq(mxg_b_size(rows[i].rows, rows[i].k, MXG_LAYOUT_SHUFFLED, &bytes), MXG_OK);
+        ck_assert_int_eq(mxg_b_size(rows[i].rows, rows[i].k, MXG_LAYOUT_SHUFFLED, &bytes),
+                         MXG_OK);
         ck_assert_uint_eq(bytes, rows[i].b_shuffled);
-        ck_assert_int_eq(mxg_scale_size(rows[i].rows, rows[i].k, MXG_LAYOUT_ROW_MAJOR, &bytes), MXG_OK);
+        ck_assert_int_eq(mxg_scale_size(rows[i].rows, rows[i].k, MXG_LAYOUT_ROW_MAJOR, &bytes),
+                         MXG_OK);
         ck_assert_uint_eq(bytes, rows[i].s_row);
-        ck_assert_int_eq(mxg_scale_size(rows[i].rows, rows[i].k, MXG_LAYOUT_SHUFFLED, &bytes), MXG_OK);
+        ck_assert_int_eq(mxg_scale_size(rows[i].rows, rows[i].k, MXG_LAYOUT_SHUFFLED, &bytes),
+                         MXG_OK);
         ck_assert_uint_eq(bytes, rows[i].s_shuffled);
     }
 }
@@ -47,17 +54,20 @@ START_TEST(test_prepare_sizes_refuse_bad_shapes)
     ck_assert_int_eq(mxg_b_size(1, 32, MXG_LAYOUT_SHUFFLED, NULL), MXG_E_NULL);
     ck_assert_int_eq(mxg_b_size(INT64_MAX, 32, MXG_LAYOUT_ROW_MAJOR, &bytes), MXG_E_OVERFLOW);
     ck_assert_int_eq(mxg_b_size(INT64_MAX, 32, MXG_LAYOUT_SHUFFLED, &bytes), MXG_E_OVERFLOW);
-    ck_assert_int_eq(mxg_b_size(INT64_C(1) << 32, INT64_C(1) << 33, MXG_LAYOUT_SHUFFLED, &bytes),
-                     MXG_E_OVERFLOW);
+    ck_assert_int_eq(
+        mxg_b_size(INT64_C(1) << 32, INT64_C(1) << 33, MXG_LAYOUT_SHUFFLED, &bytes),
+        MXG_E_OVERFLOW);
 
     ck_assert_int_eq(mxg_scale_size(-3, 32, MXG_LAYOUT_SHUFFLED, &bytes), MXG_E_SHAPE);
     ck_assert_ptr_nonnull(strstr(mxg_last_error(), "rows = -3"));
     ck_assert_int_eq(mxg_scale_size(1, 0, MXG_LAYOUT_SHUFFLED, &bytes), MXG_E_SHAPE);
     ck_assert_int_eq(mxg_scale_size(1, 32, (mxg_layout)0, &bytes), MXG_E_ENUM);
     ck_assert_int_eq(mxg_scale_size(1, 32, MXG_LAYOUT_SHUFFLED, NULL), MXG_E_NULL);
-    ck_assert_int_eq(mxg_scale_size(INT64_MAX - 3, 32, MXG_LAYOUT_SHUFFLED, &bytes), MXG_E_OVERFLOW);
-    ck_assert_int_eq(mxg_scale_size(INT64_C(1) << 40, INT64_C(1) << 40, MXG_LAYOUT_ROW_MAJOR, &bytes),
+    ck_assert_int_eq(mxg_scale_size(INT64_MAX - 3, 32, MXG_LAYOUT_SHUFFLED, &bytes),
                      MXG_E_OVERFLOW);
+    ck_assert_int_eq(
+        mxg_scale_size(INT64_C(1) << 40, INT64_C(1) << 40, MXG_LAYOUT_ROW_MAJOR, &bytes),
+        MXG_E_OVERFLOW);
     ck_assert_uint_eq(bytes, 0);
 }
 END_TEST
@@ -73,14 +83,14 @@ START_TEST(test_prepare_quantize_equals_the_oracle_on_edge_blocks)
         oracle_quantize_bf16(1, 32, x, 32, want, &want_scale);
 
         ck_assert_int_eq(mxg_quantize(1, 32, MXG_TYPE_BF16, x, 0, got, &got_scale), MXG_OK);
-        ck_assert_msg(got_scale == want_scale && memcmp(got, want, 16) == 0, "block %zu (%s) as bf16", i,
-                      name);
+        ck_assert_msg(got_scale == want_scale && memcmp(got, want, 16) == 0,
+                      "block %zu (%s) as bf16", i, name);
         for (size_t j = 0; j < ORACLE_BLOCK; j++) {
             wide[j] = (float)oracle_bf16(x[j]);
         }
         ck_assert_int_eq(mxg_quantize(1, 32, MXG_TYPE_F32, wide, 0, got, &got_scale), MXG_OK);
-        ck_assert_msg(got_scale == want_scale && memcmp(got, want, 16) == 0, "block %zu (%s) as f32", i,
-                      name);
+        ck_assert_msg(got_scale == want_scale && memcmp(got, want, 16) == 0,
+                      "block %zu (%s) as f32", i, name);
     }
 }
 END_TEST
@@ -140,7 +150,10 @@ START_TEST(test_prepare_quantize_refuses_bad_input)
 }
 END_TEST
 
-/* aiter's own description of its layout: view(N/16,16,Kb/32,2,16).permute(0,2,3,1,4) over bytes. */
+/*
+ * aiter's own description of its layout: view(N/16,16,Kb/32,2,16).permute(0,2,3,1,4) over
+ * bytes.
+ */
 static size_t aiter_b(size_t n, size_t byte, size_t k)
 {
     size_t kb = k / 2;
@@ -170,7 +183,8 @@ START_TEST(test_prepare_shuffled_layouts_are_aiters)
     enum { N = 48, K = 192, ROWS = 300, BLOCKS = 12 };
     for (size_t n = 0; n < N; n++) {
         for (size_t byte = 0; byte < K / 2; byte++) {
-            ck_assert_uint_eq(mx_b_shuffled(n, byte / 16, byte % 16, K / 32), aiter_b(n, byte, K));
+            ck_assert_uint_eq(mx_b_shuffled(n, byte / 16, byte % 16, K / 32),
+                              aiter_b(n, byte, K));
         }
     }
     for (size_t r = 0; r < ROWS; r++) {
@@ -184,7 +198,9 @@ END_TEST
 /* Every source byte arrives once and all the rest of the buffer is 0. */
 START_TEST(test_prepare_shuffles_move_every_byte_and_clear_padding)
 {
-    static const int64_t shapes[][2] = { { 1, 32 }, { 15, 96 }, { 16, 64 }, { 33, 160 }, { 257, 288 } };
+    static const int64_t shapes[][2] = {
+        { 1, 32 }, { 15, 96 }, { 16, 64 }, { 33, 160 }, { 257, 288 }
+    };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         int64_t n = shapes[i][0], k = shapes[i][1];
         size_t size, blocks = (size_t)k / 32, live = 0;
