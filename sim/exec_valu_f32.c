@@ -1,82 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Vector ALU: single precision, also packed and mixed (ISA text, 12.7 to 12.11). */
+/* Vector ALU: single precision (ISA text, 12.7, 12.8, 12.11). */
 #include "alu_float.h"
+#include "alu_lanes.h"
 #include "exec_valu.h"
 
 #define F(x) sim_f32_from_bits(x)
-
-/* The host's NaNs differ by machine: lanes that came out NaN get the NaN rule. */
-static void settle_nans(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c)
-{
-    unsigned nans = 0;
-    SIM_FOR_LANES(l) {
-        nans |= (d[l] & 0x7fffffff) > 0x7f800000;
-    }
-    if (nans == 0) {
-        return;
-    }
-    SIM_FOR_LANES(l) {
-        if (sim_f32_is_nan(d[l])) {
-            d[l] = sim_f32_nan_of(a[l], b[l], c[l]);
-        }
-    }
-}
-
-static void add_lanes(uint32_t *d, const uint32_t *a, const uint32_t *b, unsigned round)
-{
-    if (round != 0) {
-        SIM_FOR_LANES(l) {
-            d[l] = sim_f32_add(a[l], b[l], round);
-        }
-        return;
-    }
-    SIM_FOR_LANES(l) {
-        d[l] = sim_f32_bits(F(a[l]) + F(b[l]));
-    }
-    settle_nans(d, a, b, b);
-}
-
-static void mul_lanes(uint32_t *d, const uint32_t *a, const uint32_t *b, unsigned round)
-{
-    if (round != 0) {
-        SIM_FOR_LANES(l) {
-            d[l] = sim_f32_mul(a[l], b[l], round);
-        }
-        return;
-    }
-    SIM_FOR_LANES(l) {
-        d[l] = sim_f32_bits(F(a[l]) * F(b[l]));
-    }
-    settle_nans(d, a, b, b);
-}
-
-/*
- * a * b + c with one rounding.  The product is exact in double; the sum is
- * rounded to odd there (see sim_add_odd), so that the rounding to float is
- * right.  Written out so that the loop vectorises without an FMA unit.
- */
-static void fma_lanes(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                      unsigned round)
-{
-    if (round != 0) {
-        SIM_FOR_LANES(l) {
-            d[l] = sim_f32_fma(a[l], b[l], c[l], round);
-        }
-        return;
-    }
-    SIM_FOR_LANES(l) {
-        const double p = (double)F(a[l]) * (double)F(b[l]);
-        const double z = F(c[l]);
-        const double s = p + z;
-        const double t = s - p;
-        const double e = (p - (s - t)) + (z - t);
-        const uint64_t u = sim_f64_bits(s);
-        const uint64_t outward = (e > 0) == (s > 0) ? u | 1 : (u - 1) | 1;
-        const double odd = fabs(e) > 0 ? sim_f64_from_bits(outward) : s;
-        d[l] = sim_f32_bits((float)odd);
-    }
-    settle_nans(d, a, b, c);
-}
 
 /* b with its sign flipped, for subtraction; a NaN keeps its sign. */
 static void negate_lanes(uint32_t *d, const uint32_t *b)
@@ -89,7 +17,7 @@ static void negate_lanes(uint32_t *d, const uint32_t *b)
 EXEC_FN(v_add_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], d[SIM_LANES];
-    add_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_round32(w));
+    sim_f32_add_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
@@ -98,7 +26,7 @@ EXEC_FN(v_sub_f32)
     uint32_t ba[SIM_LANES], bb[SIM_LANES], minus[SIM_LANES], d[SIM_LANES];
     const uint32_t *a = sim_vf32(w, in, 0, ba);
     negate_lanes(minus, sim_vf32(w, in, 1, bb));
-    add_lanes(d, a, minus, sim_round32(w));
+    sim_f32_add_lanes(d, a, minus, sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
@@ -106,21 +34,21 @@ EXEC_FN(v_subrev_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], minus[SIM_LANES], d[SIM_LANES];
     negate_lanes(minus, sim_vf32(w, in, 0, ba));
-    add_lanes(d, sim_vf32(w, in, 1, bb), minus, sim_round32(w));
+    sim_f32_add_lanes(d, sim_vf32(w, in, 1, bb), minus, sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
 EXEC_FN(v_mul_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], d[SIM_LANES];
-    mul_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_round32(w));
+    sim_f32_mul_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
 EXEC_FN(v_fma_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
-    fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_vf32(w, in, 2, bc),
+    sim_f32_fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), sim_vf32(w, in, 2, bc),
               sim_round32(w));
     sim_vstoref32(w, in, d);
 }
@@ -142,7 +70,7 @@ static const uint32_t *addend_of_dst(struct sim_wave *w, const struct sim_inst *
 EXEC_FN(v_fmac_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
-    fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), addend_of_dst(w, in, bc),
+    sim_f32_fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), addend_of_dst(w, in, bc),
               sim_round32(w));
     sim_vstoref32(w, in, d);
 }
@@ -163,21 +91,55 @@ static bool ieee_mode(const struct sim_wave *w)
     return (w->mode & SIM_MODE_IEEE) != 0;
 }
 
-#define MINMAX2(name, expr)                                                                    \
+/* True where no lane of the sources is a NaN. */
+static bool numbers_only(const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    unsigned nans = 0;
+    SIM_FOR_LANES(l) {
+        nans |= (a[l] & 0x7fffffff) > 0x7f800000;
+        nans |= (b[l] & 0x7fffffff) > 0x7f800000;
+        nans |= (c[l] & 0x7fffffff) > 0x7f800000;
+    }
+    return nans == 0;
+}
+
+/* Numbers as integers in the same order, -0 just below +0; and back. */
+static inline int32_t order_key(uint32_t v)
+{
+    return (int32_t)(v ^ ((uint32_t)((int32_t)v >> 31) >> 1));
+}
+
+static inline uint32_t key_bits(int32_t key)
+{
+    return (uint32_t)order_key((uint32_t)key);
+}
+
+#define KEY_MIN(x, y) ((x) < (y) ? (x) : (y))
+#define KEY_MAX(x, y) ((x) < (y) ? (y) : (x))
+
+#define MINMAX2(name, key_expr, expr)                                                          \
     EXEC_FN(name)                                                                              \
     {                                                                                          \
         uint32_t ba[SIM_LANES], bb[SIM_LANES], d[SIM_LANES];                                   \
         const uint32_t *pa = sim_vf32(w, in, 0, ba);                                           \
         const uint32_t *pb = sim_vf32(w, in, 1, bb);                                           \
         const bool ieee = ieee_mode(w);                                                        \
-        SIM_FOR_LANES(l) {                                                                     \
-            const uint32_t a = pa[l];                                                          \
-            const uint32_t b = pb[l];                                                          \
-            d[l] = (expr);                                                                     \
+        if (numbers_only(pa, pb, pb)) {                                                        \
+            SIM_FOR_LANES(l) {                                                                 \
+                const int32_t a = order_key(pa[l]);                                            \
+                const int32_t b = order_key(pb[l]);                                            \
+                d[l] = key_bits(key_expr);                                                     \
+            }                                                                                  \
+        } else {                                                                               \
+            SIM_FOR_LANES(l) {                                                                 \
+                const uint32_t a = pa[l];                                                      \
+                const uint32_t b = pb[l];                                                      \
+                d[l] = (expr);                                                                 \
+            }                                                                                  \
         }                                                                                      \
         sim_vstoref32(w, in, d);                                                               \
     }
-#define MINMAX3(name, expr)                                                                    \
+#define MINMAX3(name, key_expr, expr)                                                          \
     EXEC_FN(name)                                                                              \
     {                                                                                          \
         uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];                    \
@@ -186,11 +148,20 @@ static bool ieee_mode(const struct sim_wave *w)
         const uint32_t *pc = sim_vf32(w, in, 2, bc);                                           \
         const bool ieee = ieee_mode(w);                                                        \
         (void)ieee;                                                                            \
-        SIM_FOR_LANES(l) {                                                                     \
-            const uint32_t a = pa[l];                                                          \
-            const uint32_t b = pb[l];                                                          \
-            const uint32_t c = pc[l];                                                          \
-            d[l] = (expr);                                                                     \
+        if (numbers_only(pa, pb, pc)) {                                                        \
+            SIM_FOR_LANES(l) {                                                                 \
+                const int32_t a = order_key(pa[l]);                                            \
+                const int32_t b = order_key(pb[l]);                                            \
+                const int32_t c = order_key(pc[l]);                                            \
+                d[l] = key_bits(key_expr);                                                     \
+            }                                                                                  \
+        } else {                                                                               \
+            SIM_FOR_LANES(l) {                                                                 \
+                const uint32_t a = pa[l];                                                      \
+                const uint32_t b = pb[l];                                                      \
+                const uint32_t c = pc[l];                                                      \
+                d[l] = (expr);                                                                 \
+            }                                                                                  \
         }                                                                                      \
         sim_vstoref32(w, in, d);                                                               \
     }
@@ -198,12 +169,14 @@ static bool ieee_mode(const struct sim_wave *w)
 #define MIN2(x, y) sim_f32_minmax(x, y, false, ieee)
 #define MAX2(x, y) sim_f32_minmax(x, y, true, ieee)
 
-MINMAX2(v_min_f32, MIN2(a, b))
-MINMAX2(v_max_f32, MAX2(a, b))
-MINMAX3(v_min3_f32, MIN2(MIN2(a, b), c))
-MINMAX3(v_max3_f32, MAX2(MAX2(a, b), c))
-MINMAX3(v_minimum3_f32, sim_f32_minmaximum(sim_f32_minmaximum(a, b, false), c, false))
-MINMAX3(v_maximum3_f32, sim_f32_minmaximum(sim_f32_minmaximum(a, b, true), c, true))
+MINMAX2(v_min_f32, KEY_MIN(a, b), MIN2(a, b))
+MINMAX2(v_max_f32, KEY_MAX(a, b), MAX2(a, b))
+MINMAX3(v_min3_f32, KEY_MIN(KEY_MIN(a, b), c), MIN2(MIN2(a, b), c))
+MINMAX3(v_max3_f32, KEY_MAX(KEY_MAX(a, b), c), MAX2(MAX2(a, b), c))
+MINMAX3(v_minimum3_f32, KEY_MIN(KEY_MIN(a, b), c),
+        sim_f32_minmaximum(sim_f32_minmaximum(a, b, false), c, false))
+MINMAX3(v_maximum3_f32, KEY_MAX(KEY_MAX(a, b), c),
+        sim_f32_minmaximum(sim_f32_minmaximum(a, b, true), c, true))
 
 /* By the opcode text, whose comparisons take -0 and +0 as equal. */
 static inline uint32_t med3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
@@ -215,7 +188,17 @@ static inline uint32_t med3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
     return top == F(a) ? MAX2(b, c) : top == F(b) ? MAX2(a, c) : MAX2(a, b);
 }
 
-MINMAX3(v_med3_f32, med3(a, b, c, ieee))
+EXEC_FN(v_med3_f32)
+{
+    uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
+    const uint32_t *a = sim_vf32(w, in, 0, ba);
+    const uint32_t *b = sim_vf32(w, in, 1, bb);
+    const uint32_t *c = sim_vf32(w, in, 2, bc);
+    SIM_FOR_LANES(l) {
+        d[l] = med3(a[l], b[l], c[l], ieee_mode(w));
+    }
+    sim_vstoref32(w, in, d);
+}
 
 /* One float source and a float result by an expression over the value x. */
 #define UNARY(name, expr)                                                                      \
@@ -242,7 +225,7 @@ EXEC_FN(v_fract_f32)
     SIM_FOR_LANES(l) {
         minus[l] = sim_f32_is_nan(a[l]) ? a[l] : sim_f32_bits(-floorf(F(a[l])));
     }
-    add_lanes(d, a, minus, sim_round32(w));
+    sim_f32_add_lanes(d, a, minus, sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
@@ -349,132 +332,3 @@ static float mantissa(float x)
 }
 
 UNARY(v_frexp_mant_f32, mantissa(x))
-
-/* Dword of source i that the low (0) or high (1) half of a packed f32 instruction reads. */
-static void packed_source(struct sim_wave *w, const struct sim_inst *in, unsigned i,
-                          unsigned half, uint32_t *out)
-{
-    uint64_t buf[SIM_LANES];
-    const uint64_t *v = sim_v64(w, in, i, buf);
-    const bool high = ((half == 0 ? in->opsel : in->opsel_hi) >> i & 1) != 0;
-    const uint32_t flip = ((half == 0 ? in->neg : in->abs) >> i & 1) != 0 ? 0x80000000 : 0;
-    const bool flush = (sim_denorm32(w) & 1) == 0;
-    if (high && in->src[i].kind == SIM_OPND_CONST) {
-        sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "upper half of an inline constant");
-    }
-    SIM_FOR_LANES(l) {
-        const uint32_t x = (uint32_t)(v[l] >> (high ? 32 : 0)) ^ flip;
-        out[l] = flush ? flush32(x) : x;
-    }
-}
-
-enum packed_op { PACKED_ADD, PACKED_MUL, PACKED_FMA };
-
-/* Both halves of a packed f32 instruction; clamp and output flush per half. */
-static void packed_f32(struct sim_wave *w, const struct sim_inst *in, enum packed_op op)
-{
-    uint32_t a[SIM_LANES], b[SIM_LANES], c[SIM_LANES], d[2][SIM_LANES];
-    uint64_t out[SIM_LANES];
-    const unsigned round = sim_round32(w);
-    for (unsigned half = 0; half < 2; half++) {
-        packed_source(w, in, 0, half, a);
-        packed_source(w, in, 1, half, b);
-        if (op == PACKED_ADD) {
-            add_lanes(d[half], a, b, round);
-        } else if (op == PACKED_MUL) {
-            mul_lanes(d[half], a, b, round);
-        } else {
-            packed_source(w, in, 2, half, c);
-            fma_lanes(d[half], a, b, c, round);
-        }
-        sim_f32_output(w, in, d[half]);
-    }
-    SIM_FOR_LANES(l) {
-        out[l] = d[0][l] | (uint64_t)d[1][l] << 32;
-    }
-    sim_vstore64(w, in, out);
-}
-
-EXEC_FN(v_pk_add_f32)
-{
-    packed_f32(w, in, PACKED_ADD);
-}
-
-EXEC_FN(v_pk_mul_f32)
-{
-    packed_f32(w, in, PACKED_MUL);
-}
-
-EXEC_FN(v_pk_fma_f32)
-{
-    packed_f32(w, in, PACKED_FMA);
-}
-
-/*
- * Source of a mix instruction: f32, or the f16 half that op_sel names where
- * op_sel_hi is set; neg and abs work on the value (ISA text, V_MAD_MIX_F32).
- */
-static void mix_source(struct sim_wave *w, const struct sim_inst *in, unsigned i, uint32_t *out)
-{
-    uint32_t buf[SIM_LANES];
-    const uint32_t *v = sim_v32(w, in, i, buf);
-    const bool half = (in->opsel_hi >> i & 1) != 0;
-    const unsigned shift = (in->opsel >> i & 1) != 0 ? 16 : 0;
-    const uint32_t keep = (in->abs >> i & 1) != 0 ? 0x7fffffff : 0xffffffff;
-    const uint32_t flip = (in->neg >> i & 1) != 0 ? 0x80000000 : 0;
-    const bool flush16 = (sim_denorm64(w) & 1) == 0;
-    const bool flush = (sim_denorm32(w) & 1) == 0;
-    SIM_FOR_LANES(l) {
-        uint32_t x = v[l];
-        if (half) {
-            uint32_t h = x >> shift & 0xffff;
-            h = flush16 && (h & 0x7c00) == 0 ? h & 0x8000 : h;
-            x = sim_f16_to_f32((uint16_t)h);
-        } else if (flush) {
-            x = flush32(x);
-        }
-        out[l] = (x & keep) ^ flip;
-    }
-}
-
-static void mix_lanes(struct sim_wave *w, const struct sim_inst *in, uint32_t *d)
-{
-    uint32_t a[SIM_LANES], b[SIM_LANES], c[SIM_LANES];
-    mix_source(w, in, 0, a);
-    mix_source(w, in, 1, b);
-    mix_source(w, in, 2, c);
-    fma_lanes(d, a, b, c, sim_round32(w));
-}
-
-EXEC_FN(v_fma_mix_f32)
-{
-    uint32_t d[SIM_LANES];
-    mix_lanes(w, in, d);
-    sim_vstoref32(w, in, d);
-}
-
-/* The f32 result rounded to f16 into one half; the other half is kept. */
-static void mix_to_half(struct sim_wave *w, const struct sim_inst *in, unsigned shift)
-{
-    uint32_t d[SIM_LANES];
-    const uint32_t *row = sim_vdst32(w, in);
-    const bool ovfl = (w->mode & SIM_MODE_FP16_OVFL) != 0;
-    mix_lanes(w, in, d);
-    SIM_FOR_LANES(l) {
-        uint32_t h = sim_f32_is_nan(d[l]) ? sim_f16_nan_from_f32(d[l])
-                                          : sim_f16_round(F(d[l]), sim_round64(w), ovfl);
-        h = sim_f16_output(w, in, h);
-        d[l] = (row[l] & ~(0xffffu << shift)) | h << shift;
-    }
-    sim_vstore32(w, in, d);
-}
-
-EXEC_FN(v_fma_mixlo_f16)
-{
-    mix_to_half(w, in, 0);
-}
-
-EXEC_FN(v_fma_mixhi_f16)
-{
-    mix_to_half(w, in, 16);
-}

@@ -36,11 +36,19 @@ EXEC_FN(v_lshl_add_u64)
     const uint64_t *pa = sim_v64(w, in, 0, ba);
     const uint32_t *pn = sim_v32(w, in, 1, bn);
     const uint64_t *pc = sim_v64(w, in, 2, bc);
-    unsigned widest = 0;
-    SIM_FOR_LANES(l) {
-        const unsigned n = pn[l] & 7;
-        widest = n > widest ? n : widest;
-        d[l] = (pa[l] << n) + pc[l];
+    unsigned widest = pn[0] & 7;
+    if (in->src[1].kind == SIM_OPND_CONST) {
+        /* Addresses are made with a constant count; such a loop vectorises. */
+        const unsigned n = widest;
+        SIM_FOR_LANES(l) {
+            d[l] = (pa[l] << n) + pc[l];
+        }
+    } else {
+        SIM_FOR_LANES(l) {
+            const unsigned n = pn[l] & 7;
+            widest = n > widest ? n : widest;
+            d[l] = (pa[l] << n) + pc[l];
+        }
     }
     if (widest > 4) {
         sim_find(w, SIM_FIND_UNPREDICTABLE, -1, "v_lshl_add_u64 shifts by %u", widest);
