@@ -27,7 +27,8 @@ const char *gemm_case_text(const struct gemm_case *test, char *text, size_t size
     const struct product_form *f = &test->form;
     snprintf(text, size,
              "%" PRId64 "x%" PRId64 "x%" PRId64 " %s %s B %c S %c, gaps %" PRId64 " %" PRId64
-             " %" PRId64, test->m, test->n, test->k, variant_name(f->variant),
+             " %" PRId64,
+             test->m, test->n, test->k, variant_name(f->variant),
              f->c_type == MXG_TYPE_F32   ? "f32"
              : f->c_type == MXG_TYPE_F16 ? "f16"
                                          : "bf16",
@@ -72,7 +73,8 @@ static void *compile_share(void *argument)
         status = mxg_prepare(context, &args);
     }
     if (status != MXG_OK) {
-        snprintf(s->error, sizeof s->error, "%s: %s", mxg_status_name(status), mxg_last_error());
+        snprintf(s->error, sizeof s->error, "%s: %s", mxg_status_name(status),
+                 mxg_last_error());
     }
     mxg_context_destroy(context);
     return NULL;
@@ -117,8 +119,8 @@ static void check_c(const struct product *p, const struct oracle_product *refere
 {
     const size_t element = p->args.c_type == MXG_TYPE_F32 ? 4 : 2;
     const size_t pitch = (size_t)p->args.ldc * element, row = (size_t)p->n * element;
-    const struct oracle_verdict v = oracle_check(reference, p->c, (size_t)p->args.ldc,
-                                                 p->args.c_type);
+    const struct oracle_verdict v =
+        oracle_check(reference, p->c, (size_t)p->args.ldc, p->args.c_type);
     ck_assert_msg(v.bad == 0, "%s: %zu wrong, first (%zu, %zu): %g instead of %g +- %g", name,
                   v.bad, v.first_m, v.first_n, v.got, v.want, v.bound);
     for (size_t at = row; pitch > row && at < p->c_bytes; at++) {
@@ -152,7 +154,8 @@ static void check_twice(struct product *p, struct oracle_product *reference, con
     ck_assert_ptr_nonnull(first);
     memcpy(first, p->c, p->c_bytes);
     run(p, name);
-    ck_assert_msg(memcmp(first, p->c, p->c_bytes) == 0, "%s: other bits in the second call", name);
+    ck_assert_msg(memcmp(first, p->c, p->c_bytes) == 0, "%s: other bits in the second call",
+                  name);
     free(first);
 }
 

@@ -3,8 +3,8 @@
 #include "gemm_shapes.h"
 
 const int64_t contest_shapes[CONTEST_SHAPES][3] = {
-    { 4, 2880, 512 },   { 16, 2112, 7168 }, { 32, 4096, 512 },   { 32, 2880, 512 },
-    { 64, 7168, 2048 }, { 256, 3072, 1536 }, { 8, 2112, 7168 },  { 16, 3072, 1536 },
+    { 4, 2880, 512 },   { 16, 2112, 7168 },  { 32, 4096, 512 }, { 32, 2880, 512 },
+    { 64, 7168, 2048 }, { 256, 3072, 1536 }, { 8, 2112, 7168 }, { 16, 3072, 1536 },
     { 64, 3072, 1536 }, { 256, 2880, 512 },
 };
 
@@ -16,7 +16,9 @@ const int64_t sweep_k[SWEEP_KS] = { 32, 64, 96, 128, 160, 256, 288, 416, 1664, 7
 
 int64_t sweep_m(size_t index)
 {
-    static const int64_t large[SWEEP_MS - SMALL_MS] = { 63, 64, 65, 127, 128, 129, 255, 256, 257 };
+    static const int64_t large[SWEEP_MS - SMALL_MS] = {
+        63, 64, 65, 127, 128, 129, 255, 256, 257
+    };
     return index < SMALL_MS ? (int64_t)index + 1 : large[index - SMALL_MS];
 }
 
@@ -25,8 +27,8 @@ void shapes_variants(const struct gemm_case *base, struct gemm_case cases[VARIAN
     for (size_t i = 0; i < VARIANT_FORMS; i++) {
         cases[i] = *base;
         cases[i].form.variant = (mxg_variant)(MXG_VARIANT_FUSED + i);
-        cases[i].form.a_type = cases[i].form.variant == MXG_VARIANT_QUANTIZED ? MXG_TYPE_MXFP4
-                                                                             : MXG_TYPE_BF16;
+        cases[i].form.a_type =
+            cases[i].form.variant == MXG_VARIANT_QUANTIZED ? MXG_TYPE_MXFP4 : MXG_TYPE_BF16;
     }
 }
 

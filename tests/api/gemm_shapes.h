@@ -29,7 +29,7 @@ int64_t sweep_m(size_t index);
 #define SWEEP_CASES (SWEEP_MS * SWEEP_KS)
 void sweep_case(size_t index, struct gemm_case *test);
 
-/* Type, layouts, variant and gaps for the values of these indices; the kernel depends on n and k. */
+/* Type, layouts, variant and gaps for these indices of values; the kernel depends on n and k. */
 void sweep_form(size_t m, size_t n, size_t k, struct product_form *form);
 
 #endif

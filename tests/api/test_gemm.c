@@ -43,7 +43,10 @@ START_TEST(test_gemm_contest_shapes_in_every_variant)
 }
 END_TEST
 
-/* Every layout of B and its scales, type of C and variant, with gaps between the rows of A, B and C. */
+/*
+ * Every layout of B and its scales, type of C and variant, with gaps between the rows of
+ * A, B and C.
+ */
 START_TEST(test_gemm_layouts_and_types_with_gaps)
 {
     static const mxg_type types[] = { MXG_TYPE_BF16, MXG_TYPE_F16, MXG_TYPE_F32 };
@@ -93,7 +96,8 @@ START_TEST(test_gemm_sweep_covers_every_pair_of_values)
             ck_assert_msg(mk[m][k], "M %d never meets K %d", (int)sweep_m(m), (int)sweep_k[k]);
         }
         for (size_t v = 0; v < 4; v++) {
-            ck_assert_msg(variants[v][m] > 0, "M %d never meets variant %zu", (int)sweep_m(m), v);
+            ck_assert_msg(variants[v][m] > 0, "M %d never meets variant %zu", (int)sweep_m(m),
+                          v);
         }
     }
     for (size_t n = 0; n < SWEEP_NS; n++) {
@@ -114,12 +118,17 @@ START_TEST(test_gemm_sweep)
 }
 END_TEST
 
-/* Workgroups run in another order, and at the same time, with another number of host threads. */
+/*
+ * Workgroups run in another order, and at the same time, with another number of host
+ * threads.
+ */
 START_TEST(test_gemm_same_bits_on_one_thread_and_on_two)
 {
-    static const int64_t shapes[][3] = {
-        { 4, 2880, 512 }, { 16, 100, 7168 }, { 33, 31, 1664 }, { 129, 100, 416 }, { 257, 17, 288 }
-    };
+    static const int64_t shapes[][3] = { { 4, 2880, 512 },
+                                         { 16, 100, 7168 },
+                                         { 33, 31, 1664 },
+                                         { 129, 100, 416 },
+                                         { 257, 17, 288 } };
     static const char *const threads[] = { "1", "2" };
     struct gemm_case cases[COUNT(shapes) * VARIANT_FORMS];
     uint64_t digests[2][COUNT(cases)];
