@@ -24,8 +24,8 @@ const char *sim_sreg_name(unsigned r, char *buf, size_t size)
 {
     static const char *const special[] = {
         [102 - 102] = "flat_scratch_lo", [103 - 102] = "flat_scratch_hi",
-        [104 - 102] = "xnack_mask_lo", [105 - 102] = "xnack_mask_hi",
-        [106 - 102] = "vcc_lo", [107 - 102] = "vcc_hi"
+        [104 - 102] = "xnack_mask_lo",   [105 - 102] = "xnack_mask_hi",
+        [106 - 102] = "vcc_lo",          [107 - 102] = "vcc_hi"
     };
     if (r >= 102 && r < 108) {
         snprintf(buf, size, "%s", special[r - 102]);
@@ -49,7 +49,7 @@ void sim_check_reset(struct sim_wave *w, uint32_t vgprs, uint32_t agprs)
     memset(c->s, 0, sizeof c->s);
     c->tick = FIRST_TICK;
     c->exec_written = 0;
-    c->vm = c->ds = c->smem = c->flat_vm = c->flat_lgkm = (struct sim_queue){0};
+    c->vm = c->ds = c->smem = c->flat_vm = c->flat_lgkm = (struct sim_queue){ 0 };
     c->has_undefined = false;
     memset(c->undefined, 0, sizeof c->undefined);
     c->scc_defined = 0;
@@ -84,38 +84,39 @@ uint64_t sim_check_defined(const struct sim_check *c, unsigned r, unsigned bytes
     return defined;
 }
 
-static const char *counter_text(unsigned kind)
+/* The s_waitcnt that would have covered the load. */
+static const char *enough(const struct sim_check *c, unsigned kind, uint32_t pending, char *buf,
+                          size_t size)
 {
     switch (kind) {
     case SIM_PEND_VM:
-        return "vmcnt";
+        snprintf(buf, size, "vmcnt(%u) or lower", c->vm.issued - pending);
+        break;
+    case SIM_PEND_DS:
+        snprintf(buf, size, "lgkmcnt(%u) or lower", c->ds.issued - pending);
+        break;
     case SIM_PEND_FLAT:
-        return "vmcnt(0) and lgkmcnt(0)";
-    case SIM_PEND_SMEM:
-        return "lgkmcnt(0)";
+        snprintf(buf, size, "vmcnt(0) and lgkmcnt(0)");
+        break;
     default:
-        return "lgkmcnt";
+        snprintf(buf, size, "lgkmcnt(0)");
+        break;
     }
+    return buf;
 }
 
-/* The largest counter value that would cover the load. */
-static unsigned enough(const struct sim_check *c, unsigned kind, uint32_t pending)
+static void report_pending(struct sim_wave *w, const char *reg, unsigned kind, uint32_t pending,
+                           const char *how)
 {
-    return kind == SIM_PEND_VM ? c->vm.issued - pending
-           : kind == SIM_PEND_DS ? c->ds.issued - pending : 0;
-}
-
-static void report_pending(struct sim_wave *w, const char *reg, unsigned kind,
-                           uint32_t pending, const char *how)
-{
+    char wait[48];
     sim_find(w, SIM_FIND_WAITCNT, -1,
-             "%s is %s while the load that writes it is outstanding: "
-             "s_waitcnt %s(%u) or lower is missing", reg, how, counter_text(kind),
-             enough(w->check, kind, pending));
+             "%s is %s while the load that writes it is outstanding: s_waitcnt %s is missing",
+             reg, how, enough(w->check, kind, pending, wait, sizeof wait));
 }
 
 /* Slow part of a VGPR check: the register has a pending mark. */
-static void check_vpending(struct sim_wave *w, const struct sim_dec *d, unsigned r, bool is_write)
+static void check_vpending(struct sim_wave *w, const struct sim_dec *d, unsigned r,
+                           bool is_write)
 {
     struct sim_check *c = w->check;
     struct sim_vstate *v = &c->v[r];
@@ -141,8 +142,8 @@ static void check_vpending(struct sim_wave *w, const struct sim_dec *d, unsigned
  * First register of a span.  In VGPR indexing mode VALU operands move by M0[7:0] where
  * M0[15:12] says so (ISA text, table 27).
  */
-static unsigned span_base(const struct sim_wave *w, const struct sim_dec *d,
-                          const struct sim_span *s)
+unsigned sim_span_base(const struct sim_wave *w, const struct sim_dec *d,
+                       const struct sim_span *s)
 {
     if (!(w->mode & GPR_IDX_EN) || !(d->inst.op->flags & SIM_F_VALU)) {
         return s->first;
@@ -153,7 +154,7 @@ static unsigned span_base(const struct sim_wave *w, const struct sim_dec *d,
 }
 
 /* Lanes of source span s that the instruction reads. */
-static uint64_t lanes_read(const struct sim_wave *w, const struct sim_dec *d, uint64_t exec)
+uint64_t sim_lanes_read(const struct sim_wave *w, const struct sim_dec *d, uint64_t exec)
 {
     if (d->flags & SIM_DEC_WHOLE) {
         return ~(uint64_t)0;
@@ -171,11 +172,20 @@ static uint64_t lanes_read(const struct sim_wave *w, const struct sim_dec *d, ui
     return exec;
 }
 
-/* A store to scratch is a spill as often as not: undefined lanes go along unreported. */
-static bool is_quiet(const struct sim_dec *d, const struct sim_span *s)
+/*
+ * Dword i of a source whose undefined lanes go along to the result unreported: copies,
+ * spills to scratch, and operands of which compilers use a part only.
+ */
+static bool is_quiet(const struct sim_dec *d, const struct sim_span *s, unsigned i)
 {
-    return (d->flags & SIM_DEC_COPY) ||
-           ((d->flags & SIM_DEC_SCRATCH) && s->role == SIM_SRC_DATA);
+    /*
+     * Masks of lanes grow from undefined ones ("s_or_b64 m, m, exec"): the bits of lanes
+     * that are off stay undefined and are never looked at.
+     */
+    return ((d->flags & SIM_DEC_COPY) && s->role == 0) ||
+           (d->flags & (SIM_DEC_PAIRS | SIM_DEC_MASKS)) ||
+           ((d->flags & SIM_DEC_SCRATCH) && s->role == SIM_SRC_DATA) ||
+           ((d->flags & SIM_DEC_LOW_ADD) && s->role == 2 && i == 1);
 }
 
 static void report_undefined(struct sim_wave *w, unsigned r, uint64_t lanes)
@@ -191,7 +201,7 @@ static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struc
                         uint64_t lanes)
 {
     struct sim_check *c = w->check;
-    unsigned first = span_base(w, d, s);
+    unsigned first = sim_span_base(w, d, s);
     for (unsigned i = 0; i < s->count; i++) {
         unsigned r = (first + i) & 511;
         struct sim_vstate *v = &c->v[r];
@@ -201,7 +211,7 @@ static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struc
         if (c->tick < v->busy) {
             sim_hazard_vread(w, d, s, r);
         }
-        if ((lanes & ~v->defined) && !is_quiet(d, s)) {
+        if ((lanes & ~v->defined) && !is_quiet(d, s, i)) {
             uint64_t missing = lanes & ~sim_check_defined(c, r, s->bytes);
             if (missing) {
                 report_undefined(w, r, missing);
@@ -214,7 +224,7 @@ static void check_vread(struct sim_wave *w, const struct sim_dec *d, const struc
 static void check_vwrite(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s)
 {
     struct sim_check *c = w->check;
-    unsigned first = span_base(w, d, s);
+    unsigned first = sim_span_base(w, d, s);
     for (unsigned i = 0; i < s->count; i++) {
         unsigned r = (first + i) & 511;
         struct sim_vstate *v = &c->v[r];
@@ -253,7 +263,7 @@ static void check_scalars(struct sim_wave *w, const struct sim_dec *d)
             if (c->tick - v->written < 5) {
                 sim_hazard_sread(w, d, s, r);
             }
-            if (!v->is_defined && !(d->flags & SIM_DEC_COPY)) {
+            if (!v->is_defined && !is_quiet(d, s, i)) {
                 char name[24];
                 sim_find(w, SIM_FIND_UNINIT_REG, -1, "%s is read and nothing has written it",
                          sim_sreg_name(r, name, sizeof name));
@@ -293,7 +303,7 @@ void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
         if (d->vgpr_top > p->vgpr_limit || d->agpr_top > p->agpr_limit) {
             check_limits(w, d);
         }
-        uint64_t lanes = lanes_read(w, d, exec);
+        uint64_t lanes = sim_lanes_read(w, d, exec);
         for (unsigned k = 0; k < d->vread_count; k++) {
             check_vread(w, d, &d->vread[k], lanes);
         }
@@ -304,204 +314,6 @@ void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
     if (c->tick - c->exec_written < 5) {
         sim_hazard_exec(w, d);
     }
-}
-
-/* Lanes of a copy's result dword i that hold defined data. */
-static uint64_t copied_lanes(const struct sim_wave *w, const struct sim_dec *d, unsigned i)
-{
-    const struct sim_check *c = w->check;
-    if (d->vread_count) {
-        unsigned r = (span_base(w, d, &d->vread[0]) + i) & 511;
-        return sim_check_defined(c, r, 15);
-    }
-    if (d->sread_count && d->sread[0].first + i < SIM_SGPR_COUNT) {
-        return c->s[d->sread[0].first + i].is_defined ? ~(uint64_t)0 : 0;
-    }
-    return ~(uint64_t)0;
-}
-
-/* Definedness of VGPR r after a write of `bytes` in `lanes`, of which `good` are defined. */
-static void define(struct sim_check *c, unsigned r, unsigned bytes, uint64_t lanes,
-                   uint64_t good)
-{
-    struct sim_vstate *v = &c->v[r];
-    if (bytes == 15 && !v->has_parts) {
-        v->defined = (v->defined & ~lanes) | (lanes & good);
-        return;
-    }
-    if (!v->has_parts) {
-        for (unsigned b = 0; b < 4; b++) {
-            c->parts[r][b] = v->defined;
-        }
-        v->has_parts = 1;
-    }
-    for (unsigned b = 0; b < 4; b++) {
-        if (bytes >> b & 1) {
-            c->parts[r][b] = (c->parts[r][b] & ~lanes) | (lanes & good);
-        }
-    }
-    v->defined = c->parts[r][0] & c->parts[r][1] & c->parts[r][2] & c->parts[r][3];
-    if (v->defined == ~(uint64_t)0) {
-        v->has_parts = 0;
-    }
-}
-
-/* The counter that the instruction's completion decrements. */
-static unsigned pending_kind(const struct sim_dec *d)
-{
-    const struct sim_op *op = d->inst.op;
-    if (d->flags & SIM_DEC_NO_COUNT) {
-        return SIM_PEND_NONE;
-    }
-    return d->flags & SIM_DEC_FLAT       ? SIM_PEND_FLAT
-           : op->flags & SIM_F_VMEM      ? SIM_PEND_VM
-           : op->flags & SIM_F_DS        ? SIM_PEND_DS
-           : op->flags & SIM_F_SMEM      ? SIM_PEND_SMEM
-                                         : SIM_PEND_NONE;
-}
-
-static uint32_t count_issue(struct sim_queue *q, unsigned max)
-{
-    /* The counter saturates by stalling: no more than max can be outstanding. */
-    q->issued++;
-    if (q->issued - q->done > max) {
-        q->done = q->issued - max;
-    }
-    return q->issued;
-}
-
-/* Count the instruction as issued; returns its sequence number. */
-static uint32_t issue(struct sim_check *c, unsigned kind)
-{
-    switch (kind) {
-    case SIM_PEND_VM:
-        return count_issue(&c->vm, 63);
-    case SIM_PEND_DS:
-        return count_issue(&c->ds, 15);
-    case SIM_PEND_SMEM:
-        return ++c->smem.issued;
-    case SIM_PEND_FLAT:
-        ++c->flat_lgkm.issued;
-        return ++c->flat_vm.issued;
-    default:
-        return 0;
-    }
-}
-
-static void mark_vwrites(struct sim_wave *w, const struct sim_dec *d, uint64_t exec,
-                         unsigned kind, uint32_t seq)
-{
-    struct sim_check *c = w->check;
-    uint32_t next = c->tick + d->states;
-    unsigned longest = kind ? 0 : sim_hazard_longest(d->hazard, d->passes);
-    uint64_t lanes = d->flags & SIM_DEC_WHOLE ? ~(uint64_t)0 : exec;
-    if (d->flags & SIM_DEC_ONE_LANE) {
-        const struct sim_opnd *o = &d->inst.src[1];
-        uint32_t value = o->kind == SIM_OPND_SGPR ? w->sgpr[o->reg] : (uint32_t)o->imm;
-        lanes = (uint64_t)1 << (value & 63);
-    }
-    for (unsigned k = 0; k < d->vwrite_count; k++) {
-        const struct sim_span *s = &d->vwrite[k];
-        unsigned first = span_base(w, d, s);
-        for (unsigned i = 0; i < s->count; i++) {
-            unsigned r = (first + i) & 511;
-            struct sim_vstate *v = &c->v[r];
-            uint64_t good = d->flags & SIM_DEC_COPY ? copied_lanes(w, d, i) : ~(uint64_t)0;
-            if (c->has_undefined && s->role == 8) {
-                good = ~c->undefined[i & 15];
-            }
-            if (lanes != ~(uint64_t)0 || good != ~(uint64_t)0 || s->bytes != 15) {
-                define(c, r, s->bytes, lanes, good);
-            } else {
-                v->defined = ~(uint64_t)0;
-                v->has_parts = 0;
-            }
-            v->kind = (uint8_t)kind;
-            v->pending = seq;
-            v->written = next;
-            v->busy = next + longest;
-            v->writer = d->hazard;
-            v->passes = d->passes;
-            v->base_gap = (uint8_t)i;
-            v->span = s->count;
-        }
-    }
-}
-
-/* Reads that forbid an early overwrite: SrcC of the matrix unit, data of wide stores. */
-static void mark_reads(struct sim_check *c, const struct sim_dec *d)
-{
-    bool is_xdl = d->hazard == SIM_HAZ_MFMA && d->passes > 0;
-    bool is_store = d->flags & SIM_DEC_WIDE_STORE;
-    if (!is_xdl && !is_store) {
-        return;
-    }
-    unsigned role = is_xdl ? sim_hazard_srcc(d) : SIM_SRC_DATA;
-    unsigned needs = is_xdl ? d->passes - 1u : 2;
-    for (unsigned k = 0; k < d->vread_count; k++) {
-        const struct sim_span *s = &d->vread[k];
-        if (s->role != role) {
-            continue;
-        }
-        for (unsigned i = 0; i < s->count; i++) {
-            struct sim_vstate *v = &c->v[(s->first + i) & 511];
-            uint32_t until = c->tick + 1 + needs;
-            if (until > v->war) {
-                v->war = until;
-                v->war_needs = (uint8_t)needs;
-                v->war_kind = is_store;
-            }
-        }
-    }
-}
-
-static void mark_swrites(struct sim_wave *w, const struct sim_dec *d, unsigned kind,
-                         uint32_t seq)
-{
-    struct sim_check *c = w->check;
-    const struct sim_op *op = d->inst.op;
-    for (unsigned k = 0; k < d->swrite_count; k++) {
-        const struct sim_span *s = &d->swrite[k];
-        for (unsigned i = 0; i < s->count && s->first + i < SIM_SGPR_COUNT; i++) {
-            unsigned r = s->first + i;
-            struct sim_sstate *v = &c->s[r];
-            bool good = true;
-            if (d->flags & SIM_DEC_COPY && d->sread_count) {
-                unsigned from = d->sread[0].first + i;
-                good = from >= SIM_SGPR_COUNT || c->s[from].is_defined;
-            }
-            v->is_defined = good;
-            v->kind = (uint8_t)kind;
-            v->pending = seq;
-            if (op->flags & SIM_F_VALU || r == SIM_SGPR_M0) {
-                v->written = c->tick + 1;
-                v->writer = d->hazard;
-            } else {
-                v->written = 0;
-            }
-        }
-    }
-    if (d->flags & SIM_DEC_CMPX) {
-        c->exec_written = c->tick + 1;
-    }
-}
-
-void sim_check_after(struct sim_wave *w, const struct sim_dec *d, uint64_t exec_before)
-{
-    struct sim_check *c = w->check;
-    unsigned kind = pending_kind(d);
-    uint32_t seq = kind ? issue(c, kind) : 0;
-    if (d->vread_count) {
-        mark_reads(c, d);
-    }
-    if (d->vwrite_count) {
-        mark_vwrites(w, d, exec_before, kind, seq);
-    }
-    if (d->swrite_count) {
-        mark_swrites(w, d, kind, seq);
-    }
-    c->has_undefined = false;
-    c->tick += d->states;
 }
 
 static void wait_queue(struct sim_queue *q, unsigned left)

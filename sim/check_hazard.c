@@ -164,11 +164,12 @@ void sim_hazard_vwrite(struct sim_wave *w, const struct sim_dec *d, const struct
     }
     bool is_alu = is_valu(d->hazard) || (v->war_kind == 1 && is_matrix(d->hazard));
     if (c->tick < v->war && is_alu) {
-        sim_find(w, SIM_FIND_HAZARD, -1,
-                 "%s is overwritten %u wait states too early: %s still reads it (%u are needed)",
-                 sim_vreg_name(r, name, sizeof name), v->war - c->tick,
-                 v->war_kind ? "a store of 3 or 4 dwords" : "a matrix instruction's SrcC",
-                 v->war_needs);
+        sim_find(
+            w, SIM_FIND_HAZARD, -1,
+            "%s is overwritten %u wait states too early: %s still reads it (%u are needed)",
+            sim_vreg_name(r, name, sizeof name), v->war - c->tick,
+            v->war_kind ? "a store of 3 or 4 dwords" : "a matrix instruction's SrcC",
+            v->war_needs);
         v->war = 0;
     }
 }
@@ -224,9 +225,11 @@ void sim_hazard_exec(struct sim_wave *w, const struct sim_dec *d)
 {
     struct sim_check *c = w->check;
     unsigned had = c->tick - c->exec_written;
-    unsigned needs = is_matrix(d->hazard) || d->hazard == SIM_HAZ_READLANE ||
-                             d->hazard == SIM_HAZ_PERMLANE
-                         ? 4 : d->hazard == SIM_HAZ_DPP ? 5 : 0;
+    unsigned needs =
+        is_matrix(d->hazard) || d->hazard == SIM_HAZ_READLANE || d->hazard == SIM_HAZ_PERMLANE
+            ? 4
+        : d->hazard == SIM_HAZ_DPP ? 5
+                                   : 0;
     if (had < needs) {
         sim_find(w, SIM_FIND_HAZARD, -1,
                  "EXEC is used %u wait states after a VALU instruction wrote it; %u are needed",

@@ -100,7 +100,8 @@ static bool check_order(struct sim_wave *w, int lane, uint32_t dword,
         }
         sim_find(w, SIM_FIND_WAITCNT, lane,
                  "LDS byte %u is %s while the load to LDS at pc 0x%x is outstanding: "
-                 "s_waitcnt %s is missing", dword * 4, verb, e->pc, kind_text(e->kind));
+                 "s_waitcnt %s is missing",
+                 dword * 4, verb, e->pc, kind_text(e->kind));
         return false;
     }
     if (is_published(w->group, e)) {
@@ -113,8 +114,8 @@ static bool check_order(struct sim_wave *w, int lane, uint32_t dword,
     } else {
         sim_find(w, SIM_FIND_WAITCNT, lane,
                  "LDS byte %u is %s, but wave %u, which wrote it at pc 0x%x, did not wait "
-                 "(s_waitcnt %s) before the barrier", dword * 4, verb, e->wave, e->pc,
-                 kind_text(e->kind));
+                 "(s_waitcnt %s) before the barrier",
+                 dword * 4, verb, e->wave, e->pc, kind_text(e->kind));
     }
     return false;
 }
@@ -127,8 +128,8 @@ bool sim_lds_read_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned by
     bool is_partial = id & SIM_LDS_PARTIAL;
     id &= ~SIM_LDS_PARTIAL;
     if (id == 0 || (is_partial && (bytes & ~s->bytes[dword]))) {
-        sim_find(w, SIM_FIND_UNINIT_LDS, lane,
-                 "LDS byte %u is read and nothing has written it", dword * 4);
+        sim_find(w, SIM_FIND_UNINIT_LDS, lane, "LDS byte %u is read and nothing has written it",
+                 dword * 4);
         s->written[dword] = s->safe ? s->safe : id; /* once is enough, where that can be said */
         return false;
     }
@@ -158,7 +159,8 @@ void sim_lds_write_slow(struct sim_wave *w, int lane, uint32_t dword, unsigned b
         if (other == SIM_LDS_MANY) {
             sim_find(w, SIM_FIND_LDS_RACE, lane,
                      "LDS byte %u is overwritten, and several waves read it with no barrier "
-                     "between", dword * 4);
+                     "between",
+                     dword * 4);
         } else {
             sim_find(w, SIM_FIND_LDS_RACE, lane,
                      "LDS byte %u is overwritten, and wave %u read it with no barrier between",
@@ -212,8 +214,8 @@ static void publish(struct sim_check *c, bool has_ended)
     }
     c->vm.published = c->vm.done;
     c->ds.published = c->ds.done;
-    c->flat_lgkm.published = c->flat_vm.done < c->flat_lgkm.done ? c->flat_vm.done
-                                                                  : c->flat_lgkm.done;
+    c->flat_lgkm.published =
+        c->flat_vm.done < c->flat_lgkm.done ? c->flat_vm.done : c->flat_lgkm.done;
 }
 
 void sim_lds_barrier(struct sim_group *g)

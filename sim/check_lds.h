@@ -18,7 +18,7 @@ struct sim_group;
 
 #define SIM_LDS_EVENTS 16384u /* remembered; older ones count as complete */
 #define SIM_LDS_PARTIAL 0x80000000u
-#define SIM_LDS_READERS 31u   /* low bits of a reader mark: wave, or SIM_LDS_MANY */
+#define SIM_LDS_READERS 31u /* low bits of a reader mark: wave, or SIM_LDS_MANY */
 #define SIM_LDS_MANY 31u
 
 /* How an event's data arrive: which counter tells. */
@@ -31,12 +31,12 @@ struct sim_lds_event {
 };
 
 struct sim_lds_shadow {
-    uint32_t *written;  /* per dword: event | SIM_LDS_PARTIAL, 0 = never */
-    uint32_t *read;     /* per dword: epoch << 5 | wave */
-    uint8_t *bytes;     /* per dword: bytes written, where SIM_LDS_PARTIAL */
+    uint32_t *written; /* per dword: event | SIM_LDS_PARTIAL, 0 = never */
+    uint32_t *read;    /* per dword: epoch << 5 | wave */
+    uint8_t *bytes;    /* per dword: bytes written, where SIM_LDS_PARTIAL */
     uint32_t safe;
-    uint32_t last;      /* newest event */
-    uint32_t epoch;     /* barriers passed */
+    uint32_t last;                /* newest event */
+    uint32_t epoch;               /* barriers passed */
     struct sim_lds_event *events; /* ring of SIM_LDS_EVENTS */
 };
 
@@ -77,7 +77,8 @@ static inline void sim_lds_read_check(struct sim_wave *w, struct sim_lds_shadow 
 
 /* Check a write of `n` whole dwords by `event` and remember the writer. */
 static inline void sim_lds_write_check(struct sim_wave *w, struct sim_lds_shadow *s, int lane,
-                                       uint32_t dword, unsigned n, uint32_t mark, uint32_t event)
+                                       uint32_t dword, unsigned n, uint32_t mark,
+                                       uint32_t event)
 {
     for (unsigned i = dword; i < dword + n; i++) {
         uint32_t e = s->written[i], r = s->read[i];

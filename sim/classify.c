@@ -29,8 +29,10 @@ static void add(struct sim_span *list, uint8_t *count, unsigned limit, unsigned 
     if (n == 0 || *count == limit) {
         return;
     }
-    list[*count] = (struct sim_span){.first = (uint16_t)first, .count = (uint8_t)n,
-                                     .role = (uint8_t)role, .bytes = (uint8_t)bytes};
+    list[*count] = (struct sim_span){ .first = (uint16_t)first,
+                                      .count = (uint8_t)n,
+                                      .role = (uint8_t)role,
+                                      .bytes = (uint8_t)bytes };
     (*count)++;
 }
 
@@ -43,7 +45,8 @@ static void add_read(struct sim_dec *d, const struct sim_opnd *o, unsigned role,
     }
 }
 
-static void add_write(struct sim_dec *d, const struct sim_opnd *o, unsigned role, unsigned bytes)
+static void add_write(struct sim_dec *d, const struct sim_opnd *o, unsigned role,
+                      unsigned bytes)
 {
     if (is_vector(o)) {
         add(d->vwrite, &d->vwrite_count, 3, vector_index(o), o->ndw, role, bytes);
@@ -166,14 +169,31 @@ static void find_operands(struct sim_dec *d)
 static bool is_copy(const struct sim_inst *in)
 {
     static const char *const names[] = {
-        "v_mov_b32", "v_mov_b64", "v_accvgpr_read_b32", "v_accvgpr_read",
-        "v_accvgpr_write_b32", "v_accvgpr_write", "v_accvgpr_mov_b32", "s_mov_b32", "s_mov_b64"
+        "v_mov_b32", "v_mov_b64", "v_accvgpr_read_b32", "v_accvgpr_read", "v_accvgpr_write_b32",
+        "v_accvgpr_write", "v_accvgpr_mov_b32", "s_mov_b32", "s_mov_b64",
+        /* Compilers keep SGPRs in lanes of a VGPR by these, whatever they hold. */
+        "v_readlane_b32", "v_readfirstlane_b32", "v_writelane_b32"
     };
     if (in->has_dpp || in->has_sdwa || in->neg || in->abs) {
         return false;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(in->op->name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* s_and_b64 and its like. */
+static bool is_mask_logic(const char *name)
+{
+    static const char *const names[] = {
+        "s_and_b64",  "s_or_b64",   "s_xor_b64", "s_andn2_b64",
+        "s_orn2_b64", "s_nand_b64", "s_nor_b64", "s_xnor_b64"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
             return true;
         }
     }
@@ -191,6 +211,16 @@ static void find_flags(struct sim_dec *d)
     if (strcmp(name, "v_writelane_b32") == 0) {
         d->flags |= SIM_DEC_ONE_LANE;
     }
+    if (starts(name, "v_pk_") && (strstr(name, "_f32") || starts(name, "v_pk_mov_b32")) &&
+        in->dst[0].ndw == 2) {
+        d->flags |= SIM_DEC_PAIRS;
+    }
+    if (is_mask_logic(name)) {
+        d->flags |= SIM_DEC_MASKS;
+    }
+    if (starts(name, "v_mad_u64_u32") || starts(name, "v_mad_i64_i32")) {
+        d->flags |= SIM_DEC_LOW_ADD;
+    }
     if (starts(name, "v_readlane") || starts(name, "v_readfirstlane")) {
         d->flags |= SIM_DEC_READS_ONE;
     }
@@ -204,7 +234,8 @@ static void find_flags(struct sim_dec *d)
     if (in->enc == SIM_ENC_FLAT && in->segment == SIM_SEG_FLAT) {
         d->flags |= SIM_DEC_FLAT;
     }
-    bool has_m0 = (op->flags & SIM_F_READS_M0) &&
+    /* The indexing instructions replace a part of M0 and keep the rest unseen. */
+    bool has_m0 = (op->flags & SIM_F_READS_M0) && !starts(name, "s_set_gpr_idx") &&
                   (in->enc != SIM_ENC_DS || strstr(name, "addtid"));
     if ((d->flags & SIM_DEC_LDS_DIRECT) || has_m0 || starts(name, "s_sendmsg")) {
         d->flags |= SIM_DEC_READS_M0;
@@ -213,7 +244,8 @@ static void find_flags(struct sim_dec *d)
         (in->src[SIM_SRC_DATA].ndw > 2)) {
         /* "BUFFER_STORE_* operations that use an SGPR for offset do not require any wait
          * states" (ISA text, table 11). */
-        bool is_exempt = in->enc == SIM_ENC_MUBUF && in->src[SIM_SRC_SOFF].kind == SIM_OPND_SGPR;
+        bool is_exempt =
+            in->enc == SIM_ENC_MUBUF && in->src[SIM_SRC_SOFF].kind == SIM_OPND_SGPR;
         d->flags |= is_exempt ? 0 : SIM_DEC_WIDE_STORE;
     }
     if (starts(name, "buffer_inv") || starts(name, "s_dcache") || starts(name, "s_icache")) {
@@ -222,8 +254,8 @@ static void find_flags(struct sim_dec *d)
     if ((op->flags & SIM_F_VALU) && (op->flags & SIM_F_WRITES_EXEC)) {
         d->flags |= SIM_DEC_CMPX;
     }
-    if ((op->flags & SIM_F_MFMA) || ((op->flags & SIM_F_IGNORES_EXEC) &&
-                                     !(op->flags & SIM_F_CROSSLANE))) {
+    if ((op->flags & SIM_F_MFMA) ||
+        ((op->flags & SIM_F_IGNORES_EXEC) && !(op->flags & SIM_F_CROSSLANE))) {
         d->flags |= SIM_DEC_WHOLE;
     }
 }
@@ -281,8 +313,8 @@ static uint8_t hazard_class(const struct sim_dec *d)
         return SIM_HAZ_TRANS;
     }
     if (op->flags & SIM_F_VALU) {
-        bool moves = (d->flags & SIM_DEC_CVT_BYTE) && d->vwrite_count &&
-                     !(d->vwrite[0].bytes & 1);
+        bool moves =
+            (d->flags & SIM_DEC_CVT_BYTE) && d->vwrite_count && !(d->vwrite[0].bytes & 1);
         moves |= in->has_sdwa && in->sdwa.dst_sel != 6 && in->sdwa.dst_sel != 0 &&
                  in->sdwa.dst_sel != 4;
         return in->has_dpp ? SIM_HAZ_DPP : moves ? SIM_HAZ_OPSEL : SIM_HAZ_VALU;

@@ -20,8 +20,9 @@
 #define DEVICES 16
 
 struct entry {
-    uint64_t base, size;         /* what the caller asked for */
-    uint64_t map_base, map_size; /* the reservation, gaps included; adopted memory: base, size */
+    uint64_t base, size; /* what the caller asked for */
+    uint64_t map_base,
+        map_size; /* the reservation, gaps included; adopted memory: base, size */
     struct entry *next_freed;
     struct sim_mem_info info;
     bool is_live;
@@ -37,7 +38,7 @@ static struct {
     uint64_t used[DEVICES], live[DEVICES];
     uint64_t limit;
     _Atomic uint64_t generation;
-} heap = {.lock = PTHREAD_RWLOCK_INITIALIZER, .limit = 288000000000ull, .generation = 1};
+} heap = { .lock = PTHREAD_RWLOCK_INITIALIZER, .limit = 288000000000ull, .generation = 1 };
 
 static size_t page_size(void)
 {
@@ -127,8 +128,8 @@ static bool map_entry(struct entry *e, uint64_t stagger)
         body = page;
     }
     e->map_size = body + 2 * GAP_BYTES;
-    void *map = mmap(NULL, e->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
+    void *map =
+        mmap(NULL, e->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
         return false;
     }
@@ -209,8 +210,10 @@ bool sim_mem_adopt(int device, void *host, size_t size, unsigned flags)
     }
     e->base = e->map_base = base;
     e->size = e->map_size = size;
-    e->info = (struct sim_mem_info){.base = base, .size = size, .device = device,
-                                    .flags = flags | SIM_ALLOC_HOST | SIM_ALLOC_ADOPTED};
+    e->info = (struct sim_mem_info){ .base = base,
+                                     .size = size,
+                                     .device = device,
+                                     .flags = flags | SIM_ALLOC_HOST | SIM_ALLOC_ADOPTED };
     e->info.flags &= ~(uint32_t)SIM_ALLOC_TRACK;
     pthread_rwlock_wrlock(&heap.lock);
     size_t at = upper_bound(base);

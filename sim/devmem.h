@@ -30,20 +30,20 @@ enum {
 
 struct sim_mem_info {
     uint64_t base;
-    uint64_t size;      /* bytes asked for */
+    uint64_t size; /* bytes asked for */
     uint32_t flags;
     int device;
-    uint64_t serial;    /* number of the allocation since start, from 1 */
-    void *user;         /* sim_mem_set_user */
-    uint8_t *defined;   /* SIM_ALLOC_TRACK: one byte a byte, nonzero = written; else NULL */
+    uint64_t serial;  /* number of the allocation since start, from 1 */
+    void *user;       /* sim_mem_set_user */
+    uint8_t *defined; /* SIM_ALLOC_TRACK: one byte a byte, nonzero = written; else NULL */
 };
 
 /* What an address is. */
 enum sim_mem_state {
-    SIM_MEM_LIVE,    /* inside a live allocation */
-    SIM_MEM_FREED,   /* inside an allocation that has been freed */
-    SIM_MEM_GAP,     /* in a guard gap: past the end or before the start of one */
-    SIM_MEM_FOREIGN  /* nothing of ours: ordinary host memory, or nowhere */
+    SIM_MEM_LIVE,   /* inside a live allocation */
+    SIM_MEM_FREED,  /* inside an allocation that has been freed */
+    SIM_MEM_GAP,    /* in a guard gap: past the end or before the start of one */
+    SIM_MEM_FOREIGN /* nothing of ours: ordinary host memory, or nowhere */
 };
 
 /*

@@ -19,12 +19,11 @@
 #define DYNAMIC_STACK 16384u
 #define VGPRS_PER_SIMD 512u
 
-static enum sim_result refuse(char *text, size_t size, enum sim_result result,
-                              const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+static enum sim_result refuse(char *text, size_t size, enum sim_result result, const char *fmt,
+                              ...) __attribute__((format(printf, 4, 5)));
 
-static enum sim_result refuse(char *text, size_t size, enum sim_result result,
-                              const char *fmt, ...)
+static enum sim_result refuse(char *text, size_t size, enum sim_result result, const char *fmt,
+                              ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -50,8 +49,8 @@ static enum sim_result check_shape(const struct sim_launch *l, char *text, size_
     for (unsigned i = 0; i < 3; i++) {
         if (l->grid[i] == 0 || l->block[i] == 0 || l->block[i] > 1024) {
             return refuse(text, size, SIM_E_BAD_LAUNCH,
-                          "grid[%u] = %u, block[%u] = %u: both at least 1, block at most 1024", i,
-                          l->grid[i], i, l->block[i]);
+                          "grid[%u] = %u, block[%u] = %u: both at least 1, block at most 1024",
+                          i, l->grid[i], i, l->block[i]);
         }
         if ((uint64_t)l->grid[i] * l->block[i] > UINT32_MAX) {
             return refuse(text, size, SIM_E_BAD_LAUNCH,
@@ -94,9 +93,10 @@ static enum sim_result check_resources(struct sim_dispatch *d, char *text, size_
     uint32_t items = l->block[0] * l->block[1] * l->block[2];
     d->waves_per_group = (items + SIM_LANES - 1) / SIM_LANES;
     if (lds > SIM_LDS_MAX) {
-        return refuse(text, size, SIM_E_RESOURCES,
-                      "kernel %s needs %llu bytes of LDS (%u static + %u dynamic), more than %u",
-                      k->name, (unsigned long long)lds, k->lds_size, l->dynamic_lds, SIM_LDS_MAX);
+        return refuse(
+            text, size, SIM_E_RESOURCES,
+            "kernel %s needs %llu bytes of LDS (%u static + %u dynamic), more than %u", k->name,
+            (unsigned long long)lds, k->lds_size, l->dynamic_lds, SIM_LDS_MAX);
     }
     /* A compute unit has four SIMDs; a group's waves spread evenly over them. */
     uint32_t on_one = (d->waves_per_group + 3) / 4;
@@ -162,8 +162,8 @@ enum sim_result sim_launch(const struct sim_launch *launch, char *text, size_t t
     set_grid(d);
     result = check_resources(d, text, textsize);
     if (result == SIM_OK && !sim_kernarg_create(d)) {
-        result = refuse(text, textsize, SIM_E_HOST_MEMORY,
-                        "no host memory to run kernel %s", d->kernel->name);
+        result = refuse(text, textsize, SIM_E_HOST_MEMORY, "no host memory to run kernel %s",
+                        d->kernel->name);
     }
     if (result == SIM_OK) {
         sim_pool_run(d);
@@ -171,7 +171,7 @@ enum sim_result sim_launch(const struct sim_launch *launch, char *text, size_t t
         if (result != SIM_OK && text) {
             snprintf(text, textsize, "%s", d->text);
         }
-        struct sim_counts counts = {.c.launches = 1};
+        struct sim_counts counts = { .c.launches = 1 };
         sim_counts_flush(&counts);
     }
     sim_kernarg_destroy(d);

@@ -256,10 +256,11 @@ void sim_mem_atomic(struct sim_wave *w, const struct sim_opnd *dst, const struct
     w->group->counts.c.atomics += (uint64_t)__builtin_popcountll(l->mask);
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
-        uint64_t v[2] = {d[lane], 0};
+        uint64_t v[2] = { d[lane], 0 };
         if (bytes == 8) {
             v[0] |= (uint64_t)d[SIM_LANES + lane] << 32;
-            v[1] = has_cmp ? d[2 * SIM_LANES + lane] | (uint64_t)d[3 * SIM_LANES + lane] << 32 : 0;
+            v[1] =
+                has_cmp ? d[2 * SIM_LANES + lane] | (uint64_t)d[3 * SIM_LANES + lane] << 32 : 0;
             v[0] = update64(l->addr[lane], op, v[0], v[1]);
         } else {
             v[1] = has_cmp ? d[SIM_LANES + lane] : 0;

@@ -13,8 +13,9 @@ struct resource {
 
 static uint32_t scalar_operand(const struct sim_wave *w, const struct sim_opnd *o)
 {
-    return o->kind == SIM_OPND_SGPR ? w->sgpr[o->reg]
-           : o->kind == SIM_OPND_CONST ? (uint32_t)o->imm : 0;
+    return o->kind == SIM_OPND_SGPR    ? w->sgpr[o->reg]
+           : o->kind == SIM_OPND_CONST ? (uint32_t)o->imm
+                                       : 0;
 }
 
 /* Read the descriptor; false when it asks for a form that is not implemented. */
@@ -29,13 +30,15 @@ static bool read_resource(struct sim_wave *w, const struct sim_inst *in, struct 
     if (s[1] >> 31 || s[3] >> 23 & 1) {
         sim_find(w, SIM_FIND_UNKNOWN_INST, -1,
                  "the buffer descriptor {0x%x, 0x%x, 0x%x, 0x%x} is swizzled or adds the lane: "
-                 "not implemented", s[0], s[1], s[2], s[3]);
+                 "not implemented",
+                 s[0], s[1], s[2], s[3]);
         return false;
     }
     if (r->is_unbound && r->records) {
         sim_find(w, SIM_FIND_UNPREDICTABLE, -1,
                  "the buffer descriptor {0x%x, 0x%x, 0x%x, 0x%x} has data format INVALID: it "
-                 "counts as unbound", s[0], s[1], s[2], s[3]);
+                 "counts as unbound",
+                 s[0], s[1], s[2], s[3]);
     }
     return true;
 }
@@ -154,7 +157,7 @@ static void load_to_lds(struct sim_wave *w, const struct sim_inst *in, struct ac
             unsigned lane = sim_next_lane(&m);
             uint64_t at = (uint64_t)(lds & ~3u) + lane * 16u + 4 * i;
             part.addr[lane] += 4 * i;
-            struct sim_lanes one = {.mask = (uint64_t)1 << lane};
+            struct sim_lanes one = { .mask = (uint64_t)1 << lane };
             one.addr[lane] = part.addr[lane];
             if (!sim_mem_check(w, &one, 4, false)) {
                 return;

@@ -25,8 +25,8 @@ void sim_x_s_barrier(struct sim_wave *w, const struct sim_inst *in)
     (void)in;
     g->counts.c.barriers++;
     if (g->ended) {
-        sim_find(w, SIM_FIND_BARRIER, -1,
-                 "%u of %u waves ended without reaching this barrier", g->ended, g->wave_count);
+        sim_find(w, SIM_FIND_BARRIER, -1, "%u of %u waves ended without reaching this barrier",
+                 g->ended, g->wave_count);
     }
     w->state = SIM_WAVE_BARRIER;
     g->at_barrier++;
@@ -50,6 +50,5 @@ void sim_x_s_sendmsg(struct sim_wave *w, const struct sim_inst *in)
 
 void sim_x_s_trap(struct sim_wave *w, const struct sim_inst *in)
 {
-    sim_find(w, SIM_FIND_TRAP, -1, "s_trap %d: the kernel stopped itself",
-             in->imm & 0xff);
+    sim_find(w, SIM_FIND_TRAP, -1, "s_trap %d: the kernel stopped itself", in->imm & 0xff);
 }

@@ -103,7 +103,7 @@ static uint8_t *scratch_shadow(struct sim_group *g, uint64_t addr)
     return g->scratch_defined + (addr - (uint64_t)(uintptr_t)g->scratch);
 }
 
-/* Undefined scratch bytes make undefined result lanes: a spilled register comes back as it was. */
+/* Undefined scratch bytes make undefined lanes: a spilled register comes back as it was. */
 static void scratch_load_shadow(struct sim_wave *w, const struct sim_lanes *l, unsigned bytes)
 {
     struct sim_check *c = w->check;

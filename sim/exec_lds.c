@@ -49,7 +49,7 @@ static unsigned bank_conflicts(const struct sim_lanes *l, unsigned size)
     unsigned unit = size <= 4 ? 4 : size <= 8 ? 8 : 16;
     unsigned lanes = BANKS * 4 / unit, slots = lanes, extra = 0;
     for (unsigned first = 0; first < SIM_LANES; first += lanes) {
-        uint8_t used[BANKS] = {0}, head[BANKS], next[SIM_LANES];
+        uint8_t used[BANKS] = { 0 }, head[BANKS], next[SIM_LANES];
         unsigned deepest = 1;
         for (unsigned lane = first; lane < first + lanes; lane++) {
             if (!(l->mask >> lane & 1)) {
@@ -181,7 +181,7 @@ void sim_lds_load(struct sim_wave *w, const struct sim_opnd *dst, const struct s
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
         uint32_t at = (uint32_t)l->addr[lane];
-        uint32_t v[4] = {0};
+        uint32_t v[4] = { 0 };
         if (!(ok >> lane & 1)) {
             at = 0;
         } else if (is_narrow(at, bytes)) {
@@ -264,7 +264,7 @@ void sim_x_ds_read2(struct sim_wave *w, const struct sim_inst *in)
     /* The destination may overlap the address register: keep the addresses. */
     memcpy(addr, sim_vrow(w, &in->src[SIM_SRC_ADDR], 0), sizeof addr);
     for (unsigned k = 0; k < 2; k++) {
-        struct sim_lanes l = {.mask = sim_exec_mask(w)};
+        struct sim_lanes l = { .mask = sim_exec_mask(w) };
         struct sim_opnd dst = in->dst[0];
         dst.reg = (uint16_t)(dst.reg + k * bytes / 4);
         for (unsigned lane = 0; lane < SIM_LANES; lane++) {
@@ -322,7 +322,8 @@ void sim_lds_atomic(struct sim_wave *w, const struct sim_opnd *dst, const struct
     count(w, l, bytes, true);
     for (uint64_t m = l->mask; m;) {
         unsigned lane = sim_next_lane(&m);
-        uint64_t old = 0, data_v = lane_value(d0, lane, bytes), cmp = lane_value(d1, lane, bytes);
+        uint64_t old = 0, data_v = lane_value(d0, lane, bytes),
+                 cmp = lane_value(d1, lane, bytes);
         if (ok >> lane & 1) {
             uint32_t at = (uint32_t)l->addr[lane];
             for (unsigned i = 0; i < bytes / 4; i++) {

@@ -55,7 +55,7 @@ void sim_x_ds_permute(struct sim_wave *w, const struct sim_inst *in)
 {
     const uint32_t *addr = sim_vrow(w, &in->src[SIM_SRC_ADDR], 0);
     const uint32_t *data = sim_vrow(w, &in->src[SIM_SRC_DATA], 0);
-    uint32_t out[SIM_LANES] = {0};
+    uint32_t out[SIM_LANES] = { 0 };
     for (uint64_t m = sim_exec_mask(w); m;) {
         unsigned lane = sim_next_lane(&m);
         out[(addr[lane] + (uint32_t)in->offset) / 4 % SIM_LANES] = data[lane];
@@ -77,11 +77,13 @@ void sim_x_ds_bpermute(struct sim_wave *w, const struct sim_inst *in)
 }
 
 /* Address of the forms that add the lane number themselves. */
-static void addtid_lanes(const struct sim_wave *w, const struct sim_inst *in, struct sim_lanes *l)
+static void addtid_lanes(const struct sim_wave *w, const struct sim_inst *in,
+                         struct sim_lanes *l)
 {
     l->mask = sim_exec_mask(w);
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-        l->addr[lane] = (uint64_t)(uint32_t)in->offset + (w->sgpr[SIM_SGPR_M0] & 0xffff) + lane * 4;
+        l->addr[lane] =
+            (uint64_t)(uint32_t)in->offset + (w->sgpr[SIM_SGPR_M0] & 0xffff) + lane * 4;
     }
 }
 
@@ -90,8 +92,8 @@ void sim_x_ds_addtid(struct sim_wave *w, const struct sim_inst *in)
     struct sim_lanes l;
     addtid_lanes(w, in, &l);
     if (in->op->p[1]) {
-        const struct sim_opnd *data = in->src[SIM_SRC_DATA].kind != SIM_OPND_NONE
-                                          ? &in->src[SIM_SRC_DATA] : &in->src[0];
+        const struct sim_opnd *data =
+            in->src[SIM_SRC_DATA].kind != SIM_OPND_NONE ? &in->src[SIM_SRC_DATA] : &in->src[0];
         sim_lds_store(w, data, &l, 4, 0, SIM_LDS_DS);
     } else {
         sim_lds_load(w, &in->dst[0], &l, 4, 0);
@@ -105,8 +107,8 @@ void sim_x_ds_append(struct sim_wave *w, const struct sim_inst *in)
     uint32_t at = (uint32_t)in->offset + (w->sgpr[SIM_SGPR_M0] & 0xffff);
     uint32_t old = 0;
     if ((uint64_t)at + 4 > w->group->lds_size || at % 4) {
-        sim_find(w, SIM_FIND_LDS_BOUNDS, -1, "4 bytes at LDS address %u: the workgroup has %u", at,
-                 w->group->lds_size);
+        sim_find(w, SIM_FIND_LDS_BOUNDS, -1, "4 bytes at LDS address %u: the workgroup has %u",
+                 at, w->group->lds_size);
     } else {
         struct sim_lds_shadow *s = &w->group->shadow;
         uint32_t event = sim_lds_event_begin(w, SIM_LDS_DS, true);

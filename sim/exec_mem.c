@@ -108,13 +108,14 @@ static void check_tracked(struct sim_wave *w, const struct sim_mem_info *e, uint
         char where[160];
         uint64_t at = addr + (uint64_t)(hole - shadow);
         sim_find(w, SIM_FIND_UNINIT_MEM, lane,
-                 "byte at 0x%llx is read and nothing has written it: %s", (unsigned long long)at,
-                 sim_mem_describe(at, 1, where, sizeof where));
+                 "byte at 0x%llx is read and nothing has written it: %s",
+                 (unsigned long long)at, sim_mem_describe(at, 1, where, sizeof where));
     }
 }
 
 /* One lane in full: bounds, write permission, definedness. */
-static bool check_lane(struct sim_wave *w, uint64_t addr, unsigned size, int lane, bool is_write)
+static bool check_lane(struct sim_wave *w, uint64_t addr, unsigned size, int lane,
+                       bool is_write)
 {
     const struct sim_mem_info *e = find(w->group, addr, size);
     if (!e) {
@@ -251,7 +252,8 @@ bool sim_mem_align(struct sim_wave *w, const struct sim_lanes *l, unsigned align
 void sim_narrow_result(uint32_t *reg, uint32_t value, unsigned bytes, unsigned flags)
 {
     if (flags & SIM_P_SIGNED) {
-        value = bytes == 1 ? (uint32_t)(int32_t)(int8_t)value : (uint32_t)(int32_t)(int16_t)value;
+        value =
+            bytes == 1 ? (uint32_t)(int32_t)(int8_t)value : (uint32_t)(int32_t)(int16_t)value;
     }
     /*
      * "When ECC is enabled 16-bit memory loads write the full 32-bit VGPR.  Unused bits are
@@ -366,8 +368,8 @@ void sim_mem_load_lds(struct sim_wave *w, const struct sim_lanes *l, uint64_t ze
     unsigned size = bytes < 4 ? 4 : bytes;
     unsigned step = size > 4 ? 16 : 4;
     if (lds & 3) {
-        sim_find(w, SIM_FIND_MEM_ALIGN, -1, "LDS address %u of a load to LDS is not dword-aligned",
-                 lds);
+        sim_find(w, SIM_FIND_MEM_ALIGN, -1,
+                 "LDS address %u of a load to LDS is not dword-aligned", lds);
         lds &= ~3u;
     }
     uint32_t event = sim_lds_event_begin(w, SIM_LDS_VM, false);

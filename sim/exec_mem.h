@@ -12,7 +12,7 @@
 /* The lanes of one access, with the byte each starts at. */
 struct sim_lanes {
     uint64_t addr[SIM_LANES];
-    uint64_t mask;   /* lanes that access memory */
+    uint64_t mask; /* lanes that access memory */
 };
 
 static inline unsigned sim_next_lane(uint64_t *mask)

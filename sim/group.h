@@ -21,24 +21,24 @@ struct sim_dispatch {
     const struct sim_launch *launch;
     struct sim_code *code;
     const struct sim_kernel *kernel;
-    uint64_t kernarg;        /* device address of the argument segment */
+    uint64_t kernarg; /* device address of the argument segment */
     size_t kernarg_size;
-    uint64_t packet, queue;  /* device addresses of the AQL packet and of a zeroed queue */
+    uint64_t packet, queue; /* device addresses of the AQL packet and of a zeroed queue */
     uint64_t total_items[3];
-    uint64_t groups;         /* in the grid */
+    uint64_t groups; /* in the grid */
     uint32_t waves_per_group;
-    uint32_t lds_size;       /* static + dynamic */
-    uint32_t scratch_size;   /* bytes a lane */
+    uint32_t lds_size;               /* static + dynamic */
+    uint32_t scratch_size;           /* bytes a lane */
     uint32_t vgpr_limit, agpr_limit; /* registers that the descriptor allocates */
-    uint64_t max_insts;      /* of one wave */
+    uint64_t max_insts;              /* of one wave */
     uint64_t dispatch_id;
 
     _Atomic uint64_t next_group;
-    _Atomic int stop;        /* a group faulted or the launch was cancelled */
-    _Atomic int result;      /* enum sim_result of the first fault */
-    char text[512];          /* written by the thread that set result first */
+    _Atomic int stop;                 /* a group faulted or the launch was cancelled */
+    _Atomic int result;               /* enum sim_result of the first fault */
+    char text[512];                   /* written by the thread that set result first */
     struct sim_dispatch *next_queued; /* pool.c */
-    unsigned users;          /* pool.c: threads working on it */
+    unsigned users;                   /* pool.c: threads working on it */
 };
 
 /* The allocations that this workgroup touched last, valid for one heap generation. */
@@ -52,18 +52,18 @@ struct sim_mem_cache {
 struct sim_group {
     struct sim_dispatch *dispatch;
     uint32_t id[3];
-    uint64_t linear;         /* number of the workgroup in the grid, x fastest */
-    uint32_t size[3];        /* work-items; fewer in a partial last group */
+    uint64_t linear;  /* number of the workgroup in the grid, x fastest */
+    uint32_t size[3]; /* work-items; fewer in a partial last group */
     uint32_t wave_count;
     uint32_t ended, at_barrier;
-    struct sim_wave *waves;  /* wave_count of them */
+    struct sim_wave *waves; /* wave_count of them */
     struct sim_check *checks;
     uint8_t *lds;
     uint32_t lds_size;
-    uint8_t *scratch;        /* wave-major, then lane-major: scratch_size bytes a lane */
+    uint8_t *scratch; /* wave-major, then lane-major: scratch_size bytes a lane */
     uint8_t *scratch_defined;
     uint32_t scratch_size;
-    uint64_t clock;          /* wave instructions run: what s_memtime reads */
+    uint64_t clock; /* wave instructions run: what s_memtime reads */
     struct sim_lds_shadow shadow;
     struct sim_mem_cache cache;
     struct sim_counts counts;

@@ -69,8 +69,7 @@ static struct sim_dec *decode_new(struct sim_code *code, uint64_t pc, uint64_t l
     return d;
 }
 
-const struct sim_dec *sim_icache_decode(struct sim_code *code, uint64_t pc,
-                                        enum sim_fetch *why)
+const struct sim_dec *sim_icache_decode(struct sim_code *code, uint64_t pc, enum sim_fetch *why)
 {
     uint64_t left = pc % 4 == 0 ? text_left(code, pc) : 0;
     *why = SIM_FETCH_OK;

@@ -48,11 +48,12 @@ static uint64_t hidden_value(const struct sim_dispatch *d, const struct sim_arg 
 static void write_packet(const struct sim_dispatch *d, uint8_t *p)
 {
     const struct sim_launch *l = d->launch;
-    uint16_t setup[6] = {0x1502, 3, (uint16_t)l->block[0], (uint16_t)l->block[1],
-                         (uint16_t)l->block[2], 0};
-    uint32_t sizes[5] = {(uint32_t)d->total_items[0], (uint32_t)d->total_items[1],
-                         (uint32_t)d->total_items[2], d->scratch_size, d->lds_size};
-    uint64_t addresses[2] = {sim_code_base(l->code) + d->kernel->kd, d->kernarg};
+    uint16_t setup[6] = {
+        0x1502, 3, (uint16_t)l->block[0], (uint16_t)l->block[1], (uint16_t)l->block[2], 0
+    };
+    uint32_t sizes[5] = { (uint32_t)d->total_items[0], (uint32_t)d->total_items[1],
+                          (uint32_t)d->total_items[2], d->scratch_size, d->lds_size };
+    uint64_t addresses[2] = { sim_code_base(l->code) + d->kernel->kd, d->kernarg };
     memcpy(p, setup, sizeof setup);
     memcpy(p + 12, sizes, sizeof sizes);
     memcpy(p + 32, addresses, sizeof addresses);

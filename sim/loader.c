@@ -114,8 +114,8 @@ static bool read_descriptor(struct sim_loader *l, struct sim_kernel *k,
     k->sgpr_count = ((k->rsrc1 >> 6 & 15) + 1) * 8;
     k->dynamic_stack = k->properties >> 11 & 1;
     if (k->kernarg_size > 65536) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u bytes of arguments", k->name,
-                               k->kernarg_size);
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u bytes of arguments",
+                               k->name, k->kernarg_size);
     }
     if (k->properties & 1 << 10) {
         return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s asks for waves of 32 lanes",
@@ -197,7 +197,8 @@ static bool unbundle(struct sim_loader *l)
 {
     const size_t magic = sizeof BUNDLE_MAGIC - 1;
     if (l->size >= 4 && memcmp(l->elf, "CCOB", 4) == 0) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "compressed offload bundles are not supported");
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED,
+                               "compressed offload bundles are not supported");
     }
     if (l->size < magic + 8 || memcmp(l->elf, BUNDLE_MAGIC, magic) != 0) {
         return true;
@@ -226,7 +227,8 @@ static bool unbundle(struct sim_loader *l)
             return true;
         }
     }
-    return sim_loader_fail(l, SIM_LOAD_WRONG_ARCH, "the offload bundle has no entry for gfx950");
+    return sim_loader_fail(l, SIM_LOAD_WRONG_ARCH,
+                           "the offload bundle has no entry for gfx950");
 }
 
 /* Bytes of an offload bundle: the end of its last entry. */
@@ -298,7 +300,7 @@ static size_t known_size(const void *elf, size_t avail)
 enum sim_load_result sim_code_load(int device, const void *elf, size_t avail,
                                    struct sim_code **out, char *err, size_t errsize)
 {
-    struct sim_loader l = {.device = device, .err = err, .errsize = errsize};
+    struct sim_loader l = { .device = device, .err = err, .errsize = errsize };
     *out = NULL;
     if (err && errsize) {
         err[0] = 0;
@@ -314,8 +316,7 @@ enum sim_load_result sim_code_load(int device, const void *elf, size_t avail,
         sim_loader_fail(&l, SIM_LOAD_NO_MEMORY, "no memory for a code object");
         return l.result;
     }
-    bool ok = unbundle(&l) && sim_loader_elf(&l) && read_kernels(&l) &&
-              sim_loader_metadata(&l);
+    bool ok = unbundle(&l) && sim_loader_elf(&l) && read_kernels(&l) && sim_loader_metadata(&l);
     if (ok && !sim_icache_init(&l.code->icache, l.code->image_size)) {
         ok = sim_loader_fail(&l, SIM_LOAD_NO_MEMORY, "no memory to index %zu bytes of code",
                              l.code->image_size);

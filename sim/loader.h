@@ -13,17 +13,17 @@ struct sim_code;
 
 enum sim_load_result {
     SIM_LOAD_OK,
-    SIM_LOAD_DAMAGED,     /* no ELF, or a malformed one: hipErrorInvalidImage */
-    SIM_LOAD_WRONG_ARCH,  /* an ELF for another machine: hipErrorNoBinaryForGpu */
+    SIM_LOAD_DAMAGED,    /* no ELF, or a malformed one: hipErrorInvalidImage */
+    SIM_LOAD_WRONG_ARCH, /* an ELF for another machine: hipErrorNoBinaryForGpu */
     SIM_LOAD_NO_MEMORY
 };
 
 enum sim_arg_kind {
     SIM_ARG_BY_VALUE,
     SIM_ARG_GLOBAL_BUFFER,
-    SIM_ARG_DYNAMIC_LDS,       /* dynamic_shared_pointer */
-    SIM_ARG_OTHER_EXPLICIT,    /* sampler, image, pipe, queue */
-    SIM_ARG_HIDDEN_FIRST,      /* all below are filled by the runtime */
+    SIM_ARG_DYNAMIC_LDS,                               /* dynamic_shared_pointer */
+    SIM_ARG_OTHER_EXPLICIT,                            /* sampler, image, pipe, queue */
+    SIM_ARG_HIDDEN_FIRST,                              /* all below are filled by the runtime */
     SIM_ARG_HIDDEN_BLOCK_COUNT = SIM_ARG_HIDDEN_FIRST, /* dim = 0..2 */
     SIM_ARG_HIDDEN_GROUP_SIZE,
     SIM_ARG_HIDDEN_REMAINDER,
@@ -33,21 +33,22 @@ enum sim_arg_kind {
     SIM_ARG_HIDDEN_PRIVATE_BASE,
     SIM_ARG_HIDDEN_SHARED_BASE,
     SIM_ARG_HIDDEN_QUEUE_PTR,
-    SIM_ARG_HIDDEN_ZERO        /* printf and hostcall buffers, heap, ...: a null pointer here */
+    SIM_ARG_HIDDEN_ZERO /* printf and hostcall buffers, heap, ...: a null pointer here */
 };
 
 struct sim_arg {
-    const char *name;          /* "" when the metadata has none */
-    uint32_t offset, size;     /* bytes in the kernarg segment */
-    uint8_t kind;              /* enum sim_arg_kind */
-    uint8_t dim;               /* 0..2 for the hidden per-dimension ones */
+    const char *name;      /* "" when the metadata has none */
+    uint32_t offset, size; /* bytes in the kernarg segment */
+    uint8_t kind;          /* enum sim_arg_kind */
+    uint8_t dim;           /* 0..2 for the hidden per-dimension ones */
 };
 
-/* The kernel descriptor's fields that change execution (LLVM AMDGPUUsage, "Kernel Descriptor"). */
+/* Kernel descriptor fields that change execution (LLVM AMDGPUUsage, "Kernel Descriptor"). */
 struct sim_kernel {
-    const char *name;          /* without ".kd" */
-    uint64_t kd;               /* image offset of the descriptor */
-    uint64_t entry;            /* image offset of the first instruction to run (preload prologue skipped) */
+    const char *name; /* without ".kd" */
+    uint64_t kd;      /* image offset of the descriptor */
+    uint64_t
+        entry; /* image offset of the first instruction to run (preload prologue skipped) */
     uint64_t code_size;        /* st_size of the function symbol, 0 = unknown */
     uint32_t lds_size;         /* group_segment_fixed_size, bytes */
     uint32_t scratch_size;     /* private_segment_fixed_size, bytes a lane */
@@ -55,19 +56,19 @@ struct sim_kernel {
     uint32_t kernarg_explicit; /* end of the last explicit argument, bytes */
     uint32_t kernarg_align;
     uint32_t rsrc1, rsrc2, rsrc3;
-    uint16_t properties;       /* kernel_code_properties */
+    uint16_t properties;                     /* kernel_code_properties */
     uint16_t preload_length, preload_offset; /* dwords */
-    uint32_t vgpr_count;       /* arch + acc as allocated, from the descriptor */
-    uint32_t accum_offset;     /* first AGPR = number of arch VGPRs */
+    uint32_t vgpr_count;                     /* arch + acc as allocated, from the descriptor */
+    uint32_t accum_offset;                   /* first AGPR = number of arch VGPRs */
     uint32_t sgpr_count;
     /* From the metadata note; 0 where absent. */
     uint32_t meta_vgpr, meta_agpr, meta_sgpr, vgpr_spills, sgpr_spills;
     uint32_t max_flat_group_size;
     uint32_t reqd_group_size[3];
     bool dynamic_stack;
-    bool ordered_groups;       /* float atomics on memory: run groups in order, for the same bits */
+    bool ordered_groups; /* float atomics on memory: run groups in order, for the same bits */
     struct sim_arg *args;
-    uint32_t arg_count;        /* explicit and hidden */
+    uint32_t arg_count; /* explicit and hidden */
     uint32_t explicit_count;
 };
 

@@ -23,7 +23,13 @@
 #define SYMBOLS_MAX (1u << 20)
 
 enum {
-    REL_NONE, REL_ABS32_LO, REL_ABS32_HI, REL_ABS64, REL_REL32, REL_REL64, REL_ABS32,
+    REL_NONE,
+    REL_ABS32_LO,
+    REL_ABS32_HI,
+    REL_ABS64,
+    REL_REL32,
+    REL_REL64,
+    REL_ABS32,
     REL_RELATIVE64 = 13
 };
 
@@ -69,7 +75,8 @@ static bool read_header(struct sim_loader *l, Elf64_Ehdr *eh)
     unsigned abi = eh->e_ident[EI_ABIVERSION];
     if (abi < 2 || abi > 4) {
         return sim_loader_fail(l, SIM_LOAD_DAMAGED,
-                               "ELF ABI version %u: code object versions 4 to 6 are 2 to 4", abi);
+                               "ELF ABI version %u: code object versions 4 to 6 are 2 to 4",
+                               abi);
     }
     if (eh->e_type != ET_DYN) {
         return sim_loader_fail(l, SIM_LOAD_DAMAGED,
@@ -106,10 +113,9 @@ static bool measure(struct sim_loader *l, const Elf64_Ehdr *eh, uint64_t *high)
         }
         if (ph.p_filesz > ph.p_memsz || !file_at(l, ph.p_offset, ph.p_filesz) ||
             ph.p_vaddr > UINT64_MAX - ph.p_memsz) {
-            return sim_loader_fail(l, SIM_LOAD_DAMAGED,
-                                   "segment %u (offset %llu, %llu bytes) is not in the file", i,
-                                   (unsigned long long)ph.p_offset,
-                                   (unsigned long long)ph.p_filesz);
+            return sim_loader_fail(
+                l, SIM_LOAD_DAMAGED, "segment %u (offset %llu, %llu bytes) is not in the file",
+                i, (unsigned long long)ph.p_offset, (unsigned long long)ph.p_filesz);
         }
         l->low = ph.p_vaddr < l->low ? ph.p_vaddr : l->low;
         *high = ph.p_vaddr + ph.p_memsz > *high ? ph.p_vaddr + ph.p_memsz : *high;
@@ -207,9 +213,10 @@ static void count_symbols(struct sim_loader *l, const Elf64_Ehdr *eh, struct dyn
         d->symbols = chains;
         return;
     }
-    const uint8_t *table = eh->e_shentsize == sizeof(Elf64_Shdr)
-                               ? file_at(l, eh->e_shoff, (uint64_t)eh->e_shnum * eh->e_shentsize)
-                               : NULL;
+    const uint8_t *table =
+        eh->e_shentsize == sizeof(Elf64_Shdr)
+            ? file_at(l, eh->e_shoff, (uint64_t)eh->e_shnum * eh->e_shentsize)
+            : NULL;
     for (unsigned i = 0; table && i < eh->e_shnum; i++) {
         Elf64_Shdr sh;
         memcpy(&sh, table + i * sizeof sh, sizeof sh);
@@ -236,8 +243,7 @@ static bool read_symbols(struct sim_loader *l, const struct dynamic *d)
 {
     if (d->symbols > SYMBOLS_MAX ||
         (d->symbols && !image_at(l, d->symtab, d->symbols * sizeof(Elf64_Sym)))) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED,
-                               "%llu dynamic symbols do not fit the image",
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "%llu dynamic symbols do not fit the image",
                                (unsigned long long)d->symbols);
     }
     struct sim_code *code = l->code;
@@ -254,9 +260,10 @@ static bool read_symbols(struct sim_loader *l, const struct dynamic *d)
             continue;
         }
         if (!name || !image_at(l, sym.st_value, sym.st_size)) {
-            return sim_loader_fail(l, SIM_LOAD_DAMAGED,
-                                   "dynamic symbol %llu has a bad name or lies outside the image",
-                                   (unsigned long long)i);
+            return sim_loader_fail(
+                l, SIM_LOAD_DAMAGED,
+                "dynamic symbol %llu has a bad name or lies outside the image",
+                (unsigned long long)i);
         }
         struct sim_symbol *s = &code->symbols[code->symbol_count];
         s->name = sim_loader_string(l, name, length);
@@ -277,8 +284,8 @@ static bool symbol_address(struct sim_loader *l, const struct dynamic *d, uint32
 {
     Elf64_Sym sym;
     if (index >= d->symbols) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "a relocation names symbol %u of %llu", index,
-                               (unsigned long long)d->symbols);
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "a relocation names symbol %u of %llu",
+                               index, (unsigned long long)d->symbols);
     }
     memcpy(&sym, image_at(l, d->symtab + index * sizeof sym, sizeof sym), sizeof sym);
     if (index != 0 && sym.st_shndx == SHN_UNDEF) {
@@ -291,8 +298,7 @@ static bool symbol_address(struct sim_loader *l, const struct dynamic *d, uint32
         *address = 0;
         return true;
     }
-    *address = index == 0 ? 0
-                          : (uint64_t)(uintptr_t)l->code->image + (sym.st_value - l->low);
+    *address = index == 0 ? 0 : (uint64_t)(uintptr_t)l->code->image + (sym.st_value - l->low);
     return true;
 }
 
@@ -306,7 +312,8 @@ static bool apply(struct sim_loader *l, const struct dynamic *d, const Elf64_Rel
         return true;
     }
     if (!where) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "a relocation at 0x%llx is outside the image",
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED,
+                               "a relocation at 0x%llx is outside the image",
                                (unsigned long long)r->r_offset);
     }
     if (type != REL_RELATIVE64 && !symbol_address(l, d, ELF64_R_SYM(r->r_info), &s)) {
@@ -343,7 +350,8 @@ static bool relocate(struct sim_loader *l, const struct dynamic *d)
         return true;
     }
     if (!image_at(l, d->rela, d->relasz)) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "%llu bytes of relocations are not in the image",
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED,
+                               "%llu bytes of relocations are not in the image",
                                (unsigned long long)d->relasz);
     }
     for (uint64_t at = 0; d->relasz - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
@@ -370,8 +378,8 @@ static bool scan_notes(struct sim_loader *l, const Elf64_Phdr *ph)
         uint64_t name = ((uint64_t)nh.n_namesz + 3) & ~(uint64_t)3;
         uint64_t desc = ((uint64_t)nh.n_descsz + 3) & ~(uint64_t)3;
         if (name > left - sizeof nh || nh.n_descsz > left - sizeof nh - name) {
-            return sim_loader_fail(l, SIM_LOAD_DAMAGED, "a note of %u bytes runs past its segment",
-                                   nh.n_descsz);
+            return sim_loader_fail(l, SIM_LOAD_DAMAGED,
+                                   "a note of %u bytes runs past its segment", nh.n_descsz);
         }
         if (nh.n_type == NOTE_METADATA && nh.n_namesz == 7 &&
             memcmp(p + sizeof nh, "AMDGPU", 7) == 0) {
@@ -390,7 +398,7 @@ static bool scan_notes(struct sim_loader *l, const Elf64_Phdr *ph)
 bool sim_loader_elf(struct sim_loader *l)
 {
     Elf64_Ehdr eh;
-    struct dynamic d = {0};
+    struct dynamic d = { 0 };
     if (!read_header(l, &eh) || !load_segments(l, &eh, l->device)) {
         return false;
     }

@@ -16,11 +16,18 @@
 static size_t head_size(uint8_t type)
 {
     switch (type) {
-    case 0xc4: case 0xd9:
+    case 0xc4:
+    case 0xd9:
         return 2;
-    case 0xc5: case 0xda: case 0xdc: case 0xde:
+    case 0xc5:
+    case 0xda:
+    case 0xdc:
+    case 0xde:
         return 3;
-    case 0xc6: case 0xdb: case 0xdd: case 0xdf:
+    case 0xc6:
+    case 0xdb:
+    case 0xdd:
+    case 0xdf:
         return 5;
     default:
         return 1;
@@ -39,7 +46,7 @@ static uint64_t big_endian(const uint8_t *p, size_t n)
 /* Payload bytes (*bytes) and child objects (*children) of the object with this head. */
 static void measure_object(const uint8_t *p, size_t head, uint64_t *bytes, uint64_t *children)
 {
-    static const uint8_t fixed[] = {4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17};
+    static const uint8_t fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 };
     uint8_t t = p[0];
     uint64_t n = big_endian(p + 1, head - 1);
     *bytes = *children = 0;
@@ -49,7 +56,7 @@ static void measure_object(const uint8_t *p, size_t head, uint64_t *bytes, uint6
         *children = head == 1 ? (uint64_t)(t & 15) : n;
     } else if ((t & 0xe0) == 0xa0) {
         *bytes = t & 31;
-    } else if (t >= 0xca && t <= 0xd8) {
+    } else if (t >= 0xca && t <= 0xd3) {
         *bytes = fixed[t - 0xca];
     } else if (head > 1) {
         *bytes = n;
@@ -63,7 +70,7 @@ static void measure_object(const uint8_t *p, size_t head, uint64_t *bytes, uint6
  */
 static bool is_plausible(const uint8_t *p, size_t size)
 {
-    uint64_t left[DEPTH_MAX] = {1};
+    uint64_t left[DEPTH_MAX] = { 1 };
     unsigned depth = 0;
     size_t at = 0;
     for (;;) {
@@ -74,7 +81,8 @@ static bool is_plausible(const uint8_t *p, size_t size)
             depth--;
         }
         left[depth]--;
-        if (at >= size || p[at] == 0xc1 || (p[at] >= 0xc7 && p[at] <= 0xc9)) {
+        if (at >= size || p[at] == 0xc1 || (p[at] >= 0xc7 && p[at] <= 0xc9) ||
+            (p[at] >= 0xd4 && p[at] <= 0xd8)) {
             return false;
         }
         size_t head = head_size(p[at]);
@@ -118,7 +126,8 @@ static uint32_t map_u32(const msgpack_object *map, const char *key, uint32_t oth
 {
     const msgpack_object *o = map_get(map, key);
     return o && o->type == MSGPACK_OBJECT_POSITIVE_INTEGER && o->via.u64 <= UINT32_MAX
-               ? (uint32_t)o->via.u64 : otherwise;
+               ? (uint32_t)o->via.u64
+               : otherwise;
 }
 
 static bool is_text(const msgpack_object *o, const char *text)
@@ -134,26 +143,26 @@ static void set_kind(struct sim_arg *arg, const msgpack_object *kind)
         const char *text;
         uint8_t kind, dim;
     } kinds[] = {
-        {"by_value", SIM_ARG_BY_VALUE, 0},
-        {"global_buffer", SIM_ARG_GLOBAL_BUFFER, 0},
-        {"dynamic_shared_pointer", SIM_ARG_DYNAMIC_LDS, 0},
-        {"hidden_block_count_x", SIM_ARG_HIDDEN_BLOCK_COUNT, 0},
-        {"hidden_block_count_y", SIM_ARG_HIDDEN_BLOCK_COUNT, 1},
-        {"hidden_block_count_z", SIM_ARG_HIDDEN_BLOCK_COUNT, 2},
-        {"hidden_group_size_x", SIM_ARG_HIDDEN_GROUP_SIZE, 0},
-        {"hidden_group_size_y", SIM_ARG_HIDDEN_GROUP_SIZE, 1},
-        {"hidden_group_size_z", SIM_ARG_HIDDEN_GROUP_SIZE, 2},
-        {"hidden_remainder_x", SIM_ARG_HIDDEN_REMAINDER, 0},
-        {"hidden_remainder_y", SIM_ARG_HIDDEN_REMAINDER, 1},
-        {"hidden_remainder_z", SIM_ARG_HIDDEN_REMAINDER, 2},
-        {"hidden_global_offset_x", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 0},
-        {"hidden_global_offset_y", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 1},
-        {"hidden_global_offset_z", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 2},
-        {"hidden_grid_dims", SIM_ARG_HIDDEN_GRID_DIMS, 0},
-        {"hidden_dynamic_lds_size", SIM_ARG_HIDDEN_DYNAMIC_LDS_SIZE, 0},
-        {"hidden_private_base", SIM_ARG_HIDDEN_PRIVATE_BASE, 0},
-        {"hidden_shared_base", SIM_ARG_HIDDEN_SHARED_BASE, 0},
-        {"hidden_queue_ptr", SIM_ARG_HIDDEN_QUEUE_PTR, 0},
+        { "by_value", SIM_ARG_BY_VALUE, 0 },
+        { "global_buffer", SIM_ARG_GLOBAL_BUFFER, 0 },
+        { "dynamic_shared_pointer", SIM_ARG_DYNAMIC_LDS, 0 },
+        { "hidden_block_count_x", SIM_ARG_HIDDEN_BLOCK_COUNT, 0 },
+        { "hidden_block_count_y", SIM_ARG_HIDDEN_BLOCK_COUNT, 1 },
+        { "hidden_block_count_z", SIM_ARG_HIDDEN_BLOCK_COUNT, 2 },
+        { "hidden_group_size_x", SIM_ARG_HIDDEN_GROUP_SIZE, 0 },
+        { "hidden_group_size_y", SIM_ARG_HIDDEN_GROUP_SIZE, 1 },
+        { "hidden_group_size_z", SIM_ARG_HIDDEN_GROUP_SIZE, 2 },
+        { "hidden_remainder_x", SIM_ARG_HIDDEN_REMAINDER, 0 },
+        { "hidden_remainder_y", SIM_ARG_HIDDEN_REMAINDER, 1 },
+        { "hidden_remainder_z", SIM_ARG_HIDDEN_REMAINDER, 2 },
+        { "hidden_global_offset_x", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 0 },
+        { "hidden_global_offset_y", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 1 },
+        { "hidden_global_offset_z", SIM_ARG_HIDDEN_GLOBAL_OFFSET, 2 },
+        { "hidden_grid_dims", SIM_ARG_HIDDEN_GRID_DIMS, 0 },
+        { "hidden_dynamic_lds_size", SIM_ARG_HIDDEN_DYNAMIC_LDS_SIZE, 0 },
+        { "hidden_private_base", SIM_ARG_HIDDEN_PRIVATE_BASE, 0 },
+        { "hidden_shared_base", SIM_ARG_HIDDEN_SHARED_BASE, 0 },
+        { "hidden_queue_ptr", SIM_ARG_HIDDEN_QUEUE_PTR, 0 },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (is_text(kind, kinds[i].text)) {
@@ -174,7 +183,8 @@ static bool read_args(struct sim_loader *l, struct sim_kernel *k, const msgpack_
     }
     uint32_t count = list->via.array.size;
     if (count > ARGS_MAX) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u arguments", k->name, count);
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u arguments", k->name,
+                               count);
     }
     k->args = sim_loader_own(l, count, sizeof *k->args);
     if (!k->args) {
@@ -187,10 +197,11 @@ static bool read_args(struct sim_loader *l, struct sim_kernel *k, const msgpack_
         arg->size = map_u32(o, ".size", UINT32_MAX);
         set_kind(arg, map_get(o, ".value_kind"));
         if ((uint64_t)arg->offset + arg->size > k->kernarg_size) {
-            return sim_loader_fail(l, SIM_LOAD_DAMAGED,
-                                   "argument %u of kernel %s (offset %u, %u bytes) is outside its "
-                                   "%u bytes of arguments", i, k->name, arg->offset, arg->size,
-                                   k->kernarg_size);
+            return sim_loader_fail(
+                l, SIM_LOAD_DAMAGED,
+                "argument %u of kernel %s (offset %u, %u bytes) is outside its "
+                "%u bytes of arguments",
+                i, k->name, arg->offset, arg->size, k->kernarg_size);
         }
         const msgpack_object *name = map_get(o, ".name");
         bool has_name = name && name->type == MSGPACK_OBJECT_STR;
@@ -201,7 +212,8 @@ static bool read_args(struct sim_loader *l, struct sim_kernel *k, const msgpack_
         if (arg->kind < SIM_ARG_HIDDEN_FIRST) {
             k->explicit_count++;
             k->kernarg_explicit = arg->offset + arg->size > k->kernarg_explicit
-                                      ? arg->offset + arg->size : k->kernarg_explicit;
+                                      ? arg->offset + arg->size
+                                      : k->kernarg_explicit;
         }
     }
     k->arg_count = count;
@@ -238,8 +250,8 @@ static bool read_kernel(struct sim_loader *l, const msgpack_object *o)
     k->sgpr_spills = map_u32(o, ".sgpr_spill_count", 0);
     k->max_flat_group_size = map_u32(o, ".max_flat_workgroup_size", 0);
     const msgpack_object *dynamic = map_get(o, ".uses_dynamic_stack");
-    k->dynamic_stack |= dynamic && dynamic->type == MSGPACK_OBJECT_BOOLEAN &&
-                        dynamic->via.boolean;
+    k->dynamic_stack |=
+        dynamic && dynamic->type == MSGPACK_OBJECT_BOOLEAN && dynamic->via.boolean;
     const msgpack_object *required = map_get(o, ".reqd_workgroup_size");
     if (required && required->type == MSGPACK_OBJECT_ARRAY && required->via.array.size == 3) {
         for (unsigned i = 0; i < 3; i++) {
@@ -249,8 +261,8 @@ static bool read_kernel(struct sim_loader *l, const msgpack_object *o)
         }
     }
     if (k->kernarg_size > 65536) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u bytes of arguments", k->name,
-                               k->kernarg_size);
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "kernel %s has %u bytes of arguments",
+                               k->name, k->kernarg_size);
     }
     return read_args(l, k, map_get(o, ".args"));
 }
@@ -280,25 +292,26 @@ bool sim_loader_metadata(struct sim_loader *l)
         return true;
     }
     if (!is_plausible(l->note, l->note_size)) {
-        return sim_loader_fail(l, SIM_LOAD_DAMAGED, "the metadata note is not valid MessagePack");
+        return sim_loader_fail(l, SIM_LOAD_DAMAGED,
+                               "the metadata note is not valid MessagePack");
     }
     msgpack_unpacked result;
     msgpack_unpacked_init(&result);
     size_t offset = 0;
-    msgpack_unpack_return status = msgpack_unpack_next(&result, (const char *)l->note,
-                                                       l->note_size, &offset);
+    msgpack_unpack_return status =
+        msgpack_unpack_next(&result, (const char *)l->note, l->note_size, &offset);
     bool ok;
     if (status != MSGPACK_UNPACK_SUCCESS && status != MSGPACK_UNPACK_EXTRA_BYTES) {
-        ok = sim_loader_fail(l, status == MSGPACK_UNPACK_NOMEM_ERROR ? SIM_LOAD_NO_MEMORY
-                                                                     : SIM_LOAD_DAMAGED,
-                             "the metadata note cannot be unpacked (msgpack status %d)",
-                             (int)status);
+        ok = sim_loader_fail(
+            l, status == MSGPACK_UNPACK_NOMEM_ERROR ? SIM_LOAD_NO_MEMORY : SIM_LOAD_DAMAGED,
+            "the metadata note cannot be unpacked (msgpack status %d)", (int)status);
     } else {
         const msgpack_object *kernels = map_get(&result.data, "amdhsa.kernels");
         set_isa(l, map_get(&result.data, "amdhsa.target"));
         ok = true;
         for (uint32_t i = 0; ok && kernels && kernels->type == MSGPACK_OBJECT_ARRAY &&
-                             i < kernels->via.array.size; i++) {
+                             i < kernels->via.array.size;
+             i++) {
             ok = read_kernel(l, &kernels->via.array.ptr[i]);
         }
     }

@@ -21,12 +21,14 @@ struct sim_owned {
 };
 
 struct sim_code {
-    uint8_t *image;      /* in device memory */
-    void *allocation;    /* what sim_mem_free takes */
+    uint8_t *image;   /* in device memory */
+    void *allocation; /* what sim_mem_free takes */
     size_t image_size;
-    uint32_t version;    /* code object version: 4, 5 or 6 */
+    uint32_t version; /* code object version: 4, 5 or 6 */
     char isa[64];
-    struct { uint64_t start, end; } text[SIM_TEXT_MAX]; /* executable segments, image offsets */
+    struct {
+        uint64_t start, end;
+    } text[SIM_TEXT_MAX]; /* executable segments, image offsets */
     unsigned text_count;
     struct sim_symbol *symbols;
     size_t symbol_count;
@@ -44,8 +46,8 @@ struct sim_loader {
     char *err;
     size_t errsize;
     enum sim_load_result result;
-    uint64_t low;          /* lowest p_vaddr: image offset = vaddr - low */
-    const uint8_t *note;   /* metadata descriptor */
+    uint64_t low;        /* lowest p_vaddr: image offset = vaddr - low */
+    const uint8_t *note; /* metadata descriptor */
     size_t note_size;
 };
 

@@ -21,16 +21,16 @@
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    struct sim_dispatch *queue;   /* dispatches that want helpers; below guarded by lock */
-    struct sim_context *idle;     /* contexts for reuse */
+    struct sim_dispatch *queue; /* dispatches that want helpers; below guarded by lock */
+    struct sim_context *idle;   /* contexts for reuse */
     unsigned idle_count;
     pthread_t threads[THREADS_MAX];
     unsigned started;
     bool is_stopping;
-    pid_t pid;                    /* threads belong to this process */
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER,
-          .done = PTHREAD_COND_INITIALIZER};
+    pid_t pid; /* threads belong to this process */
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
+           .work = PTHREAD_COND_INITIALIZER,
+           .done = PTHREAD_COND_INITIALIZER };
 
 unsigned sim_pool_threads(void)
 {

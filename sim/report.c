@@ -38,7 +38,7 @@ static struct {
     uint64_t lost;
     bool is_open;
     FILE *out; /* NULL = off */
-} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} list = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char *const names[SIM_FIND_COUNT] = {
     [SIM_FIND_UNKNOWN_INST] = "unknown-inst",
@@ -72,7 +72,8 @@ static void open_output(void)
         list.out = fopen(where, "a");
         if (!list.out) {
             list.out = stderr;
-            fprintf(stderr, "mxgsim: MXGSIM_REPORT=%s cannot be opened, reporting here\n", where);
+            fprintf(stderr, "mxgsim: MXGSIM_REPORT=%s cannot be opened, reporting here\n",
+                    where);
         }
     }
 }
@@ -164,7 +165,7 @@ static enum sim_result fault_result(enum sim_finding what)
 
 void sim_find(struct sim_wave *w, enum sim_finding what, int lane, const char *fmt, ...)
 {
-    char kernel[sizeof ((struct finding *)NULL)->kernel];
+    char kernel[sizeof((struct finding *)NULL)->kernel];
     snprintf(kernel, sizeof kernel, "%s", w->dispatch->kernel->name);
     uint64_t pc = w->inst ? w->inst->pc : w->pc;
     w->group->counts.c.reports++;
@@ -196,8 +197,8 @@ void sim_find(struct sim_wave *w, enum sim_finding what, int lane, const char *f
     if (is_fault(w, what)) {
         char text[512];
         snprintf(text, sizeof text, "%s: kernel %s pc 0x%llx: %.120s: %.200s",
-                 sim_finding_name(what), kernel, (unsigned long long)pc,
-                 f ? f->inst : "?", f ? f->detail : "(too many findings)");
+                 sim_finding_name(what), kernel, (unsigned long long)pc, f ? f->inst : "?",
+                 f ? f->detail : "(too many findings)");
         w->state = SIM_WAVE_FAULTED;
         sim_dispatch_stop(w->dispatch, fault_result(what), text);
     }

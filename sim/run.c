@@ -136,7 +136,7 @@ static const struct sim_dec *fetch_slow(struct sim_wave *w)
         return d;
     }
     struct sim_code *code = w->dispatch->code;
-    struct sim_inst bad = {.pc = w->pc};
+    struct sim_inst bad = { .pc = w->pc };
     w->inst = &bad;
     if (why == SIM_FETCH_UNKNOWN) {
         sim_decode(code->image + w->pc, code->image_size - w->pc, w->pc, &bad);
@@ -217,9 +217,10 @@ enum sim_slice sim_group_slice(struct sim_context *c)
             c->insts[i] += n;
             has_yielded |= w->yield;
             if (w->state == SIM_WAVE_RUNNING && c->insts[i] > d->max_insts) {
-                sim_find(w, SIM_FIND_TRAP, -1,
-                         "the wave has run %llu instructions (MXGSIM_MAX_INSTS): endless kernel",
-                         (unsigned long long)c->insts[i]);
+                sim_find(
+                    w, SIM_FIND_TRAP, -1,
+                    "the wave has run %llu instructions (MXGSIM_MAX_INSTS): endless kernel",
+                    (unsigned long long)c->insts[i]);
             }
             if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) {
                 sim_dispatch_stop(d, SIM_E_CANCELLED, "the launch was cancelled");

@@ -17,26 +17,26 @@ struct sim_check;    /* per-wave checker state: waits, hazards, definedness; wav
 
 enum sim_wave_state {
     SIM_WAVE_RUNNING,
-    SIM_WAVE_BARRIER,   /* waits at s_barrier */
+    SIM_WAVE_BARRIER, /* waits at s_barrier */
     SIM_WAVE_ENDED,
-    SIM_WAVE_FAULTED    /* stopped by a fault that hardware would raise too */
+    SIM_WAVE_FAULTED /* stopped by a fault that hardware would raise too */
 };
 
 struct sim_wave {
     /* Vector registers: 0..255 architectural, 256..511 accumulation. */
     _Alignas(64) uint32_t vgpr[512][SIM_LANES];
     uint32_t sgpr[SIM_SGPR_COUNT]; /* includes VCC, M0 and EXEC at their operand numbers */
-    uint64_t pc;                   /* image offset of the next instruction; a branch writes it */
-    uint64_t code_base;            /* device address of image offset 0: s_getpc = code_base + pc */
-    uint32_t mode;                 /* MODE register; FP_ROUND [3:0], FP_DENORM [7:4], ... */
+    uint64_t pc;        /* image offset of the next instruction; a branch writes it */
+    uint64_t code_base; /* device address of image offset 0: s_getpc = code_base + pc */
+    uint32_t mode;      /* MODE register; FP_ROUND [3:0], FP_DENORM [7:4], ... */
     uint8_t scc;
-    uint8_t state;                 /* enum sim_wave_state */
-    uint8_t yield;                 /* let other waves run before the next instruction */
-    uint32_t index;                /* number of this wave in its workgroup */
+    uint8_t state;  /* enum sim_wave_state */
+    uint8_t yield;  /* let other waves run before the next instruction */
+    uint32_t index; /* number of this wave in its workgroup */
     struct sim_group *group;
     struct sim_dispatch *dispatch;
     struct sim_check *check;
-    const struct sim_inst *inst;   /* the instruction being executed */
+    const struct sim_inst *inst; /* the instruction being executed */
 };
 
 /*
@@ -81,19 +81,19 @@ static inline uint32_t *sim_vrow(struct sim_wave *w, const struct sim_opnd *o, u
  * going on would be a guess); a report is recorded and execution goes on.
  */
 enum sim_finding {
-    SIM_FIND_UNKNOWN_INST,    /* fault: not in the table, or a form not implemented */
-    SIM_FIND_MEM_BOUNDS,      /* fault: access outside a live allocation */
-    SIM_FIND_MEM_ALIGN,       /* report; atomics: fault */
-    SIM_FIND_LDS_BOUNDS,      /* report: hardware drops or returns 0 */
-    SIM_FIND_WAITCNT,         /* report: register used before its s_waitcnt */
-    SIM_FIND_HAZARD,          /* report: wait states that hardware does not interlock */
-    SIM_FIND_BARRIER,         /* report: a wave ended before a barrier that others wait at */
-    SIM_FIND_UNINIT_REG,      /* report: register read before any write */
-    SIM_FIND_UNINIT_LDS,      /* report */
-    SIM_FIND_UNINIT_MEM,      /* report, only where the runtime was asked to track it */
-    SIM_FIND_UNPREDICTABLE,   /* report: no AMD document defines the result */
-    SIM_FIND_LDS_RACE,        /* report: two waves touch an LDS byte with no barrier between */
-    SIM_FIND_TRAP,            /* fault: s_trap, illegal pc, endless kernel */
+    SIM_FIND_UNKNOWN_INST,  /* fault: not in the table, or a form not implemented */
+    SIM_FIND_MEM_BOUNDS,    /* fault: access outside a live allocation */
+    SIM_FIND_MEM_ALIGN,     /* report; atomics: fault */
+    SIM_FIND_LDS_BOUNDS,    /* report: hardware drops or returns 0 */
+    SIM_FIND_WAITCNT,       /* report: register used before its s_waitcnt */
+    SIM_FIND_HAZARD,        /* report: wait states that hardware does not interlock */
+    SIM_FIND_BARRIER,       /* report: a wave ended before a barrier that others wait at */
+    SIM_FIND_UNINIT_REG,    /* report: register read before any write */
+    SIM_FIND_UNINIT_LDS,    /* report */
+    SIM_FIND_UNINIT_MEM,    /* report, only where the runtime was asked to track it */
+    SIM_FIND_UNPREDICTABLE, /* report: no AMD document defines the result */
+    SIM_FIND_LDS_RACE,      /* report: two waves touch an LDS byte with no barrier between */
+    SIM_FIND_TRAP,          /* fault: s_trap, illegal pc, endless kernel */
     SIM_FIND_COUNT
 };
 

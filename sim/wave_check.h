@@ -30,10 +30,10 @@ struct sim_vstate {
 
 struct sim_sstate {
     uint32_t pending;
-    uint32_t written;  /* tick after the last VALU (or, for M0, SALU) writer */
+    uint32_t written; /* tick after the last VALU (or, for M0, SALU) writer */
     uint8_t kind;
     uint8_t is_defined;
-    uint8_t writer;    /* enum sim_hazard_class */
+    uint8_t writer; /* enum sim_hazard_class */
 };
 
 /* One outstanding-operation counter: operations issued, and how many are known done. */
@@ -70,6 +70,13 @@ bool sim_check_is_pending(const struct sim_check *c, unsigned kind, uint32_t pen
 
 /* Lanes that are defined in VGPR row r (bytes in mask). */
 uint64_t sim_check_defined(const struct sim_check *c, unsigned r, unsigned bytes);
+
+/* First register of a span, as VGPR indexing moves it. */
+unsigned sim_span_base(const struct sim_wave *w, const struct sim_dec *d,
+                       const struct sim_span *s);
+
+/* Lanes whose sources the instruction reads. */
+uint64_t sim_lanes_read(const struct sim_wave *w, const struct sim_dec *d, uint64_t exec);
 
 /* check_hazard.c: called where a tick test says that there may be a hazard. */
 void sim_hazard_vread(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s,

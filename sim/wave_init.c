@@ -141,7 +141,7 @@ void sim_wave_init(struct sim_group *g, struct sim_wave *w, uint32_t index)
     w->scc = 0;
     w->pc = k->entry;
     w->code_base = sim_code_base(g->dispatch->launch->code);
-    /* MODE: round and denorm from COMPUTE_PGM_RSRC1 [19:12], then DX10_CLAMP, IEEE, FP16_OVFL. */
+    /* MODE: rounding and denormals, then DX10_CLAMP, IEEE and FP16_OVFL. */
     w->mode = (k->rsrc1 >> 12 & 0xff) | (k->rsrc1 >> 21 & 1) << 8 | (k->rsrc1 >> 23 & 1) << 9 |
               (k->rsrc1 >> 26 & 1) << 23;
     sim_check_reset(w, g->dispatch->vgpr_limit, g->dispatch->agpr_limit);

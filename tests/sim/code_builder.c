@@ -43,7 +43,7 @@ static void pack_args(msgpack_packer *p, const struct build_kernel *k, uint32_t 
     if (!args) {
         uint32_t n = 0;
         for (; n < kernarg / 8 && n < 63; n++) {
-            plain[n] = (struct build_arg){"global_buffer", 8 * n, 8};
+            plain[n] = (struct build_arg){ "global_buffer", 8 * n, 8 };
         }
         plain[n].kind = NULL;
         args = plain;
@@ -166,8 +166,12 @@ static void write_descriptor(uint8_t *out, const struct build_kernel *k, uint32_
 static void write_symbol(uint8_t *out, const struct layout *l, unsigned i, uint32_t name,
                          unsigned type, uint32_t value, uint32_t size)
 {
-    Elf64_Sym s = {.st_name = name, .st_info = ELF64_ST_INFO(STB_GLOBAL, type), .st_other = 3,
-                   .st_shndx = 1, .st_value = value, .st_size = size};
+    Elf64_Sym s = { .st_name = name,
+                    .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
+                    .st_other = 3,
+                    .st_shndx = 1,
+                    .st_value = value,
+                    .st_size = size };
     put(out, l->symbols + i * (uint32_t)sizeof s, &s, sizeof s);
 }
 
@@ -196,18 +200,22 @@ static void write_dynamic(uint8_t *out, const struct build_object *o, const stru
 {
     uint32_t symbols = 2 + 2 * (uint32_t)o->count;
     Elf64_Dyn dyn[] = {
-        {DT_SYMTAB, {l->symbols}}, {DT_SYMENT, {sizeof(Elf64_Sym)}}, {DT_STRTAB, {l->strings}},
-        {DT_STRSZ, {l->strings_size}}, {DT_HASH, {l->hash}},
-        {o->has_relocation ? DT_RELA : DT_FLAGS, {o->has_relocation ? l->rela : 0}},
-        {o->has_relocation ? DT_RELASZ : DT_FLAGS,
-         {o->has_relocation ? sizeof(Elf64_Rela) : 0}},
-        {DT_NULL, {0}},
+        { DT_SYMTAB, { l->symbols } },
+        { DT_SYMENT, { sizeof(Elf64_Sym) } },
+        { DT_STRTAB, { l->strings } },
+        { DT_STRSZ, { l->strings_size } },
+        { DT_HASH, { l->hash } },
+        { o->has_relocation ? DT_RELA : DT_FLAGS, { o->has_relocation ? l->rela : 0 } },
+        { o->has_relocation ? DT_RELASZ : DT_FLAGS,
+          { o->has_relocation ? sizeof(Elf64_Rela) : 0 } },
+        { DT_NULL, { 0 } },
     };
     put(out, l->dynamic, dyn, sizeof dyn);
     put32(out, l->hash, 1);
     put32(out, l->hash + 4, symbols);
-    Elf64_Rela r = {.r_offset = l->data, .r_addend = 0,
-                    .r_info = ELF64_R_INFO((uint64_t)symbols - 1, 3)}; /* R_AMDGPU_ABS64 */
+    Elf64_Rela r = { .r_offset = l->data,
+                     .r_addend = 0,
+                     .r_info = ELF64_R_INFO((uint64_t)symbols - 1, 3) }; /* R_AMDGPU_ABS64 */
     put(out, l->rela, &r, sizeof r);
     memset(out + l->data, 0x5a, o->global_size);
     strcpy((char *)out + l->strings + l->data_name_at, "device_data");
@@ -217,10 +225,15 @@ static void write_dynamic(uint8_t *out, const struct build_object *o, const stru
 static void write_headers(uint8_t *out, const struct build_object *o, const struct layout *l,
                           const msgpack_sbuffer *meta)
 {
-    Elf64_Ehdr eh = {.e_type = ET_DYN, .e_machine = 224, .e_version = EV_CURRENT,
-                     .e_phoff = sizeof eh, .e_flags = 0x54f, .e_ehsize = sizeof eh,
-                     .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 5,
-                     .e_shentsize = sizeof(Elf64_Shdr)};
+    Elf64_Ehdr eh = { .e_type = ET_DYN,
+                      .e_machine = 224,
+                      .e_version = EV_CURRENT,
+                      .e_phoff = sizeof eh,
+                      .e_flags = 0x54f,
+                      .e_ehsize = sizeof eh,
+                      .e_phentsize = sizeof(Elf64_Phdr),
+                      .e_phnum = 5,
+                      .e_shentsize = sizeof(Elf64_Shdr) };
     memcpy(eh.e_ident, ELFMAG, SELFMAG);
     eh.e_ident[EI_CLASS] = ELFCLASS64;
     eh.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -228,13 +241,13 @@ static void write_headers(uint8_t *out, const struct build_object *o, const stru
     eh.e_ident[EI_OSABI] = 64;
     eh.e_ident[EI_ABIVERSION] = (unsigned char)((o->version ? o->version : 5) - 2);
     Elf64_Phdr ph[5] = {
-        {PT_LOAD, PF_R, 0, 0, 0, l->dynamic, l->dynamic, PAGE},
-        {PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic, l->dynamic, l->text - l->dynamic,
-         l->text - l->dynamic, 16},
-        {PT_LOAD, PF_R | PF_X, l->text, l->text, l->text, l->text_size, l->text_size, PAGE},
-        {PT_DYNAMIC, PF_R, l->dynamic, l->dynamic, l->dynamic, 8 * sizeof(Elf64_Dyn),
-         8 * sizeof(Elf64_Dyn), 8},
-        {PT_NOTE, PF_R, l->note, l->note, l->note, l->note_size, l->note_size, 4},
+        { PT_LOAD, PF_R, 0, 0, 0, l->dynamic, l->dynamic, PAGE },
+        { PT_LOAD, PF_R | PF_W, l->dynamic, l->dynamic, l->dynamic, l->text - l->dynamic,
+          l->text - l->dynamic, 16 },
+        { PT_LOAD, PF_R | PF_X, l->text, l->text, l->text, l->text_size, l->text_size, PAGE },
+        { PT_DYNAMIC, PF_R, l->dynamic, l->dynamic, l->dynamic, 8 * sizeof(Elf64_Dyn),
+          8 * sizeof(Elf64_Dyn), 8 },
+        { PT_NOTE, PF_R, l->note, l->note, l->note, l->note_size, l->note_size, 4 },
     };
     put(out, 0, &eh, sizeof eh);
     put(out, sizeof eh, ph, sizeof ph);
@@ -247,7 +260,7 @@ static void write_headers(uint8_t *out, const struct build_object *o, const stru
 
 uint8_t *build_code(const struct build_object *o, size_t *size)
 {
-    struct layout l = {0};
+    struct layout l = { 0 };
     msgpack_sbuffer meta;
     msgpack_sbuffer_init(&meta);
     pack_metadata(o, &meta);

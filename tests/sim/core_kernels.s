@@ -870,6 +870,65 @@ k_uninit_spill_bad:
   s_waitcnt vmcnt(0)
   v_add_u32 v11, 1, v10
   s_endpgm
+; What compilers do with registers that hold nothing yet: SGPRs kept in lanes, masks grown
+; under EXEC, the high half of a 64-bit addend, the second of two packed floats.
+k_uninit_idioms_good:
+  start
+  v_writelane_b32 v20, s30, 3
+  s_nop 3
+  v_readlane_b32 s31, v20, 3
+  v_readlane_b32 s32, v20, 4
+  s_or_b64 s[34:35], s[34:35], exec
+  s_and_b64 s[36:37], s[34:35], exec
+  v_mad_u64_u32 v[8:9], s[40:41], v0, v1, v[0:1]
+  v_mov_b32 v10, v0
+  v_mad_u64_u32 v[10:11], s[40:41], v0, v1, v[10:11]
+  v_add_u32 v12, v10, v0
+  v_mov_b32 v14, 1.0
+  v_pk_mul_f32 v[16:17], v[14:15], v[14:15]
+  v_add_f32 v18, v16, v14
+  s_endpgm
+k_uninit_pair_bad:
+  start
+  v_mov_b32 v14, 1.0
+  v_pk_mul_f32 v[16:17], v[14:15], v[14:15]
+  v_add_f32 v18, v17, v14
+  s_endpgm
+k_uninit_high_bad:
+  start
+  v_mov_b32 v10, v0
+  v_mad_u64_u32 v[10:11], s[40:41], v0, v1, v[10:11]
+  v_add_u32 v12, v11, v0
+  s_endpgm
+k_uninit_readlane_bad:
+  start
+  v_writelane_b32 v20, s30, 3
+  s_nop 3
+  v_readlane_b32 s31, v20, 3
+  s_add_u32 s33, s31, 1
+  s_endpgm
+; Indexed registers: v[4 + 3] is written, then read back as v7 and by index.
+k_indexed_good:
+  start
+  s_mov_b32 s16, 3
+  v_mov_b32 v7, v0
+  s_set_gpr_idx_on s16, gpr_idx(DST)
+  v_mov_b32 v4, v1
+  s_set_gpr_idx_off
+  v_add_u32 v8, v7, v0
+  s_set_gpr_idx_on s16, gpr_idx(SRC0)
+  v_mov_b32 v9, v4
+  s_set_gpr_idx_off
+  global_store_dword v1, v9, s[10:11]
+  s_endpgm
+k_indexed_bad:
+  start
+  s_mov_b32 s16, 3
+  s_set_gpr_idx_on s16, gpr_idx(SRC0)
+  v_add_u32 v9, v4, v0
+  s_set_gpr_idx_off
+  s_endpgm
+
 k_uninit_lds_bad:
   start
   ds_read_b32 v4, v1

@@ -10,7 +10,7 @@ static struct core_result r;
 
 static void run_clean(const char *kernel, uint32_t lds)
 {
-    struct core_run run = {.kernel = kernel, .lds = lds};
+    struct core_run run = { .kernel = kernel, .lds = lds };
     core_launch(&run, &r);
     ck_assert_msg(r.result == SIM_OK, "%s: %s", kernel, r.text);
     ck_assert_msg(core_findings_all() == 0, "%s: %zu findings", kernel, core_findings_all());
@@ -61,12 +61,12 @@ START_TEST(test_lds_atomics_in_lane_order)
     for (uint32_t lane = 0; lane < 64; lane++) {
         uint32_t at = 32 * lane;
         ck_assert_uint_eq(core_out(&r, at), 100 + lane);
-        ck_assert_uint_eq(core_out(&r, at + 4), lane);     /* ds_inc, below its bound */
+        ck_assert_uint_eq(core_out(&r, at + 4), lane); /* ds_inc, below its bound */
         ck_assert_uint_eq(core_out(&r, at + 8), 164);
-        ck_assert_uint_eq(core_out(&r, at + 12), 0);       /* min(0, lane) */
-        ck_assert_uint_eq(core_out(&r, at + 16), 164);     /* ds_add_u64 */
+        ck_assert_uint_eq(core_out(&r, at + 12), 0);   /* min(0, lane) */
+        ck_assert_uint_eq(core_out(&r, at + 16), 164); /* ds_add_u64 */
         ck_assert_uint_eq(core_out(&r, at + 20), 0);
-        ck_assert_uint_eq(core_out(&r, at + 24), 100);     /* cmpst: 1 was found once */
+        ck_assert_uint_eq(core_out(&r, at + 24), 100); /* cmpst: 1 was found once */
         ck_assert_uint_eq(core_out(&r, at + 28), 64);
     }
 }
@@ -102,7 +102,7 @@ END_TEST
 
 START_TEST(test_lds_takes_all_of_a_compute_unit)
 {
-    struct core_run run = {.kernel = "k_ds_conflicts", .lds = 163840};
+    struct core_run run = { .kernel = "k_ds_conflicts", .lds = 163840 };
     core_launch(&run, &r);
     ck_assert_int_eq(r.result, SIM_OK);
     run.lds = 163841;

@@ -11,25 +11,33 @@
 static const uint32_t end_words[] = { 0xbf810000 /* s_endpgm */ };
 
 static const struct build_arg hidden_args[] = {
-    {"global_buffer", 0, 8},
-    {"by_value", 8, 4},
-    {"hidden_block_count_x", 16, 4},
-    {"hidden_block_count_z", 24, 4},
-    {"hidden_group_size_y", 28, 2},
-    {"hidden_remainder_x", 30, 2},
-    {"hidden_grid_dims", 32, 2},
-    {"hidden_hostcall_buffer", 40, 8},
-    {NULL, 0, 0},
+    { "global_buffer", 0, 8 },
+    { "by_value", 8, 4 },
+    { "hidden_block_count_x", 16, 4 },
+    { "hidden_block_count_z", 24, 4 },
+    { "hidden_group_size_y", 28, 2 },
+    { "hidden_remainder_x", 30, 2 },
+    { "hidden_grid_dims", 32, 2 },
+    { "hidden_hostcall_buffer", 40, 8 },
+    { NULL, 0, 0 },
 };
 
 static const struct build_kernel kernels[] = {
-    {.name = "first", .words = end_words, .count = 1, .vgprs = 24, .lds = 512, .scratch = 16,
-     .kernarg = 64, .args = hidden_args, .max_flat = 256},
-    {.name = "second", .words = end_words, .count = 1, .vgprs = 100, .agprs = 28},
+    { .name = "first",
+      .words = end_words,
+      .count = 1,
+      .vgprs = 24,
+      .lds = 512,
+      .scratch = 16,
+      .kernarg = 64,
+      .args = hidden_args,
+      .max_flat = 256 },
+    { .name = "second", .words = end_words, .count = 1, .vgprs = 100, .agprs = 28 },
 };
 
-static const struct build_object object = {.kernels = kernels, .count = 2, .global_size = 64,
-                                           .has_relocation = 1};
+static const struct build_object object = {
+    .kernels = kernels, .count = 2, .global_size = 64, .has_relocation = 1
+};
 
 static struct sim_code *load_good(void)
 {
@@ -71,10 +79,13 @@ START_TEST(test_loader_reads_arguments)
 {
     struct sim_code *code = load_good();
     const struct sim_kernel *k = sim_code_kernel(code, "first");
-    static const struct { uint8_t kind, dim; } want[] = {
-        {SIM_ARG_GLOBAL_BUFFER, 0}, {SIM_ARG_BY_VALUE, 0}, {SIM_ARG_HIDDEN_BLOCK_COUNT, 0},
-        {SIM_ARG_HIDDEN_BLOCK_COUNT, 2}, {SIM_ARG_HIDDEN_GROUP_SIZE, 1},
-        {SIM_ARG_HIDDEN_REMAINDER, 0}, {SIM_ARG_HIDDEN_GRID_DIMS, 0}, {SIM_ARG_HIDDEN_ZERO, 0},
+    static const struct {
+        uint8_t kind, dim;
+    } want[] = {
+        { SIM_ARG_GLOBAL_BUFFER, 0 },      { SIM_ARG_BY_VALUE, 0 },
+        { SIM_ARG_HIDDEN_BLOCK_COUNT, 0 }, { SIM_ARG_HIDDEN_BLOCK_COUNT, 2 },
+        { SIM_ARG_HIDDEN_GROUP_SIZE, 1 },  { SIM_ARG_HIDDEN_REMAINDER, 0 },
+        { SIM_ARG_HIDDEN_GRID_DIMS, 0 },   { SIM_ARG_HIDDEN_ZERO, 0 },
     };
     ck_assert_uint_eq(k->arg_count, 8);
     ck_assert_uint_eq(k->explicit_count, 2);
@@ -117,12 +128,12 @@ START_TEST(test_loader_names_what_is_wrong)
         enum sim_load_result result;
         const char *text;
     } cases[] = {
-        {0, 'x', SIM_LOAD_DAMAGED, "ELF"},
-        {18, 3, SIM_LOAD_WRONG_ARCH, "machine"},       /* e_machine = x86 */
-        {48, 0x4c, SIM_LOAD_WRONG_ARCH, "gfx950"},     /* e_flags = gfx942 */
-        {8, 1, SIM_LOAD_DAMAGED, "ABI version"},
-        {16, 1, SIM_LOAD_DAMAGED, "ET_DYN"},
-        {54, 0, SIM_LOAD_DAMAGED, "program headers"},
+        { 0, 'x', SIM_LOAD_DAMAGED, "ELF" },
+        { 18, 3, SIM_LOAD_WRONG_ARCH, "machine" },   /* e_machine = x86 */
+        { 48, 0x4c, SIM_LOAD_WRONG_ARCH, "gfx950" }, /* e_flags = gfx942 */
+        { 8, 1, SIM_LOAD_DAMAGED, "ABI version" },
+        { 16, 1, SIM_LOAD_DAMAGED, "ET_DYN" },
+        { 54, 0, SIM_LOAD_DAMAGED, "program headers" },
     };
     size_t size;
     uint8_t *elf = build_code(&object, &size);
@@ -149,7 +160,9 @@ START_TEST(test_loader_finds_size_from_headers)
     ck_assert_uint_eq(sim_elf_extent(elf, size), size);
     ck_assert_uint_eq(sim_elf_extent(elf, 10), 0);
     ck_assert_uint_eq(sim_elf_extent("no ELF file, but long enough for a header: "
-                                     "sixty-four bytes are what one takes", 64), 0);
+                                     "sixty-four bytes are what one takes",
+                                     64),
+                      0);
     ck_assert_int_eq(sim_code_load(0, elf, SIZE_MAX, &code, err, sizeof err), SIM_LOAD_OK);
     sim_code_unload(code);
     free(elf);
@@ -161,7 +174,7 @@ START_TEST(test_loader_opens_bundles)
     size_t size;
     uint8_t *elf = build_code(&object, &size);
     const char triple[] = "hipv4-amdgcn-amd-amdhsa--gfx950";
-    uint64_t head[4] = {1, 4096, size, sizeof triple - 1};
+    uint64_t head[4] = { 1, 4096, size, sizeof triple - 1 };
     uint8_t *bundle = calloc(1, 4096 + size);
     struct sim_code *code;
     char err[256];
@@ -169,7 +182,8 @@ START_TEST(test_loader_opens_bundles)
     memcpy(bundle + 24, head, sizeof head);
     memcpy(bundle + 24 + sizeof head, triple, sizeof triple - 1);
     memcpy(bundle + 4096, elf, size);
-    ck_assert_int_eq(sim_code_load(0, bundle, 4096 + size, &code, err, sizeof err), SIM_LOAD_OK);
+    ck_assert_int_eq(sim_code_load(0, bundle, 4096 + size, &code, err, sizeof err),
+                     SIM_LOAD_OK);
     sim_code_unload(code);
     ck_assert_int_eq(sim_code_load(0, bundle, SIZE_MAX, &code, err, sizeof err), SIM_LOAD_OK);
     sim_code_unload(code);
@@ -208,7 +222,7 @@ END_TEST
 
 START_TEST(test_loader_survives_flipped_bytes)
 {
-    static const uint8_t flips[] = {0xff, 0x80, 0x01};
+    static const uint8_t flips[] = { 0xff, 0x80, 0x01 };
     size_t size;
     uint8_t *elf = build_code(&object, &size);
     for (size_t at = 0; at < size && at < 4096; at++) {

@@ -12,7 +12,7 @@ static struct core_result r;
 /* Run one wave of a kernel that must end well and without findings. */
 static void run_clean(const char *kernel, uint32_t lds)
 {
-    struct core_run run = {.kernel = kernel, .lds = lds};
+    struct core_run run = { .kernel = kernel, .lds = lds };
     core_launch(&run, &r);
     ck_assert_msg(r.result == SIM_OK, "%s: %s", kernel, r.text);
     ck_assert_msg(core_findings_all() == 0, "%s: %zu findings", kernel, core_findings_all());
@@ -197,7 +197,7 @@ END_TEST
 START_TEST(test_mem_scalar_loads)
 {
     run_clean("k_smem", 0);
-    static const uint32_t word[] = {0, 15, 23, 24, 26, 27, 1};
+    static const uint32_t word[] = { 0, 15, 23, 24, 26, 27, 1 };
     for (uint32_t i = 0; i < 7; i++) {
         ck_assert_uint_eq(core_out(&r, 4 * i), core_input(word[i]));
     }
@@ -242,8 +242,8 @@ START_TEST(test_mem_heap_tells_states_apart)
     ck_assert_int_eq(sim_mem_lookup((uint64_t)(uintptr_t)&info, NULL), SIM_MEM_FOREIGN);
     ck_assert(sim_mem_valid(at, 1000));
     ck_assert(!sim_mem_valid(at + 1, 1000));
-    ck_assert_ptr_nonnull(strstr(sim_mem_describe(at + 1004, 4, text, sizeof text),
-                                 "4 bytes past the end"));
+    ck_assert_ptr_nonnull(
+        strstr(sim_mem_describe(at + 1004, 4, text, sizeof text), "4 bytes past the end"));
     ck_assert(!sim_mem_free(a + 1));
     ck_assert(sim_mem_free(a));
     ck_assert(!sim_mem_free(a));
