@@ -100,17 +100,20 @@ const struct sim_controls *harness_sim(void)
         { "mxgsim_call_count", &controls.call_count },
         { "mxgsim_clear_faults", &controls.clear_faults },
         { "mxgsim_reset_device", &controls.reset_device },
-        { "mxgsim_shutdown", &controls.shutdown },
         { "mxgsim_reports_count", &controls.reports_count },
         { "mxgsim_report_text", &controls.report_text },
         { "mxgsim_report_kind", &controls.report_kind },
         { "mxgsim_reports_reset", &controls.reports_reset },
         { "mxgsim_counters", &controls.counters },
+        { "mxgsim_shutdown", &controls.shutdown },
     };
     if (controls.inject != NULL) {
         return &controls;
     }
-    /* The library is loaded already: this is another handle on it, kept until the process ends. */
+    /*
+     * The library is loaded already: this is another handle on it, kept until the process
+     * ends.
+     */
     void *handle = dlopen(getenv("MXG_HIP_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
     ck_assert_msg(handle != NULL, "%s", dlerror());
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -119,6 +122,15 @@ const struct sim_controls *harness_sim(void)
         memcpy(table[i].pointer, &symbol, sizeof symbol);
     }
     return &controls;
+}
+
+void harness_fresh_sim(void)
+{
+    unsetenv("MXGSIM_DEVICES");
+    unsetenv("MXGSIM_ARCH");
+    if (controls.shutdown != NULL) {
+        controls.shutdown();
+    }
 }
 
 void harness_no_reports(void)

@@ -32,14 +32,19 @@ struct sim_controls {
     unsigned long (*call_count)(const char *name);
     void (*clear_faults)(void);
     int (*reset_device)(int device);
-    void (*shutdown)(void);
     size_t (*reports_count)(void);
     size_t (*report_text)(size_t i, char *buf, size_t size);
     const char *(*report_kind)(size_t i);
     void (*reports_reset)(void);
     void (*counters)(struct mxgsim_counters *out);
+    void (*shutdown)(void);
 };
 const struct sim_controls *harness_sim(void);
+/*
+ * A checked fixture's setup: without forks (CK_FORK=no) one test's devices and variables would
+ * be the next one's.
+ */
+void harness_fresh_sim(void);
 /* Fails the test with the first report's text if there is one. */
 void harness_no_reports(void);
 

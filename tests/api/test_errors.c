@@ -411,6 +411,7 @@ int main(void)
     Suite *suite = suite_create("errors");
     TCase *tc = tcase_create("errors");
     tcase_set_timeout(tc, 120);
+    tcase_add_checked_fixture(tc, harness_fresh_sim, NULL);
     tcase_add_test(tc, test_errors_no_hip_library);
     tcase_add_test(tc, test_errors_library_that_is_no_hip_names_every_missing_symbol);
     tcase_add_test(tc, test_errors_no_device);
