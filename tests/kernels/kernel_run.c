@@ -427,17 +427,24 @@ static bool run_twice(struct problem *p, const struct kernel *kernel, char *why,
            fail(why, size, "the second run's bits differ");
 }
 
+bool kernel_case_run_on(struct kernel_bench *bench, const struct kernel_case *test,
+                        const struct kernel *kernel, char *why, size_t size)
+{
+    struct problem problem;
+    snprintf(why, size, "a HIP call or an allocation failed");
+    bool ok = problem_make(&problem, bench, test) && run_twice(&problem, kernel, why, size);
+    problem_free(&problem);
+    return ok;
+}
+
 bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why,
                      size_t size)
 {
     struct kernel *kernel = NULL;
-    struct problem problem;
-    snprintf(why, size, "a HIP call or an allocation failed");
     if (!kernel_build(bench, &test->config, &kernel)) {
         return fail(why, size, "build: %s", mxg_last_error());
     }
-    bool ok = problem_make(&problem, bench, test) && run_twice(&problem, kernel, why, size);
-    problem_free(&problem);
+    bool ok = kernel_case_run_on(bench, test, kernel, why, size);
     kernel_unload(&bench->hip, &mem_default, kernel);
     return ok;
 }

@@ -64,4 +64,8 @@ bool kernel_build(struct kernel_bench *bench, const struct kernel_config *config
 bool kernel_case_run(struct kernel_bench *bench, const struct kernel_case *test, char *why,
                      size_t size);
 
+/* The same with a kernel that is loaded already: made for test->config, perhaps changed. */
+bool kernel_case_run_on(struct kernel_bench *bench, const struct kernel_case *test,
+                        const struct kernel *kernel, char *why, size_t size);
+
 #endif
