@@ -44,7 +44,8 @@ dcache *util_open_config(const struct dcache_config *config);
 struct dcache_key util_key(unsigned number);
 /* Store the entry of a number: its payload and metadata follow from it. */
 enum dcache_result util_store(dcache *cache, unsigned number);
-/* Load it; ck_asserts that what comes is what util_store wrote. */
+/* Load it; UTIL_WRONG_ENTRY if what comes is not what util_store wrote. */
+#define UTIL_WRONG_ENTRY DCACHE_RESULT_COUNT
 enum dcache_result util_load(dcache *cache, unsigned number);
 /* Fill with what follows from the number. */
 void util_payload(unsigned number, unsigned char *bytes, size_t size);
