@@ -49,6 +49,7 @@ void sim_check_reset(struct sim_wave *w, uint32_t vgprs, uint32_t agprs)
     memset(c->s, 0, sizeof c->s);
     c->tick = FIRST_TICK;
     c->exec_written = 0;
+    c->setreg_written = 0;
     c->vm = c->ds = c->smem = c->flat_vm = c->flat_lgkm = (struct sim_queue){ 0 };
     c->has_undefined = false;
     memset(c->undefined, 0, sizeof c->undefined);
@@ -313,6 +314,9 @@ void sim_check_before(struct sim_wave *w, const struct sim_dec *d)
     }
     if (c->tick - c->exec_written < 5) {
         sim_hazard_exec(w, d);
+    }
+    if (d->hazard == SIM_HAZ_SETREG || d->hazard == SIM_HAZ_GETREG) {
+        sim_hazard_hwreg(w, d);
     }
 }
 

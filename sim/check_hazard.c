@@ -237,3 +237,20 @@ void sim_hazard_exec(struct sim_wave *w, const struct sim_dec *d)
         c->exec_written = 0;
     }
 }
+
+void sim_hazard_hwreg(struct sim_wave *w, const struct sim_dec *d)
+{
+    struct sim_check *c = w->check;
+    unsigned id = (unsigned)d->inst.imm & 63;
+    unsigned had = c->tick - c->setreg_written;
+    if (id == c->setreg_id && had < 2) {
+        sim_find(w, SIM_FIND_HAZARD, -1,
+                 "hardware register %u is used %u wait states after s_setreg wrote it; 2 are "
+                 "needed",
+                 id, had);
+    }
+    if (d->hazard == SIM_HAZ_SETREG) {
+        c->setreg_id = (uint16_t)id;
+        c->setreg_written = c->tick + 1;
+    }
+}

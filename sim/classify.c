@@ -325,6 +325,12 @@ static uint8_t hazard_class(const struct sim_dec *d)
     if (op->flags & SIM_F_DS) {
         return SIM_HAZ_DS;
     }
+    if (starts(op->name, "s_setreg")) {
+        return SIM_HAZ_SETREG;
+    }
+    if (starts(op->name, "s_getreg")) {
+        return SIM_HAZ_GETREG;
+    }
     return op->flags & SIM_F_SALU ? SIM_HAZ_SALU : SIM_HAZ_OTHER;
 }
 

@@ -17,6 +17,8 @@ struct sim_code;
 enum sim_hazard_class {
     SIM_HAZ_OTHER,
     SIM_HAZ_SALU,
+    SIM_HAZ_SETREG,
+    SIM_HAZ_GETREG,
     SIM_HAZ_VALU,
     SIM_HAZ_TRANS,
     SIM_HAZ_OPSEL, /* VALU that changes the bit position of its result: SDWA, byte != 0 */

@@ -47,6 +47,8 @@ struct sim_check {
     uint64_t parts[512][4]; /* lanes whose byte i is defined, where vstate.has_parts */
     uint32_t tick;          /* wait states issued so far */
     uint32_t exec_written;  /* tick after the last VALU that wrote EXEC */
+    uint32_t setreg_written; /* tick after the last s_setreg */
+    uint16_t setreg_id;      /* hardware register that it wrote */
     struct sim_queue vm, ds, smem;
     struct sim_queue flat_vm, flat_lgkm; /* FLAT counts in both */
     uint64_t undefined[16]; /* set by a load: lanes of each result dword without defined data */
@@ -86,6 +88,7 @@ void sim_hazard_vwrite(struct sim_wave *w, const struct sim_dec *d, const struct
 void sim_hazard_sread(struct sim_wave *w, const struct sim_dec *d, const struct sim_span *s,
                       unsigned r);
 void sim_hazard_exec(struct sim_wave *w, const struct sim_dec *d);
+void sim_hazard_hwreg(struct sim_wave *w, const struct sim_dec *d);
 
 /* Role of a matrix instruction's SrcC: SMFMAC accumulates into its destination. */
 unsigned sim_hazard_srcc(const struct sim_dec *d);

@@ -817,6 +817,19 @@ k_hazard_cvt_good:
   global_store_dword v1, v6, s[10:11]
   s_endpgm
 
+k_hazard_setreg_bad:
+  start
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1
+  s_nop 0
+  s_getreg_b32 s16, hwreg(HW_REG_MODE)
+  s_endpgm
+k_hazard_setreg_good:
+  start
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1
+  s_nop 1
+  s_getreg_b32 s16, hwreg(HW_REG_MODE)
+  s_endpgm
+
 k_uninit_reg_bad:
   start
   v_add_u32 v4, v5, v0
