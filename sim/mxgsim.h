@@ -17,6 +17,8 @@
  *   MXGSIM_DELAY=list     "name:microseconds,...".  See mxgsim_delay
  *   MXGSIM_QUIET=1        no "hipsim: ..." lines on stderr
  *   MXGSIM_THREADS=n      host threads that run kernels; default: the CPUs that are online
+ *   MXGSIM_MAX_INSTS=n    instructions of one wave after which a kernel counts as endless;
+ *                         default 200000000
  *   MXGSIM_REPORT=where   "off" or a file for findings; default stderr
  */
 #ifndef MXGSIM_H

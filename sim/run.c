@@ -188,6 +188,7 @@ static uint64_t run_turn(struct sim_wave *w)
         sim_check_before(w, d);
         w->pc += d->inst.size;
         by_class[d->counter]++;
+        w->group->counts.c.mfma_passes += d->passes;
         n++;
         d->exec(w, &d->inst);
         if (w->state == SIM_WAVE_FAULTED) {

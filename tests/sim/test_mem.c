@@ -225,6 +225,19 @@ START_TEST(test_mem_counts_lines_and_bytes)
 }
 END_TEST
 
+START_TEST(test_mem_counts_matrix_passes)
+{
+    struct mxgsim_counters c;
+    mxgsim_counters_reset();
+    run_clean("k_hazard_srcc_good", 0);
+    run_clean("k_hazard_fp8_good", 0);
+    mxgsim_counters(&c);
+    /* Three of 16x16x128 on FP4, 4 passes each, and one on FP8 with 8. */
+    ck_assert_uint_eq(c.mfma, 4);
+    ck_assert_uint_eq(c.mfma_passes, 20);
+}
+END_TEST
+
 START_TEST(test_mem_heap_tells_states_apart)
 {
     struct sim_mem_info info;
@@ -300,6 +313,7 @@ int main(void)
     tcase_add_test(tc, test_mem_atomics);
     tcase_add_test(tc, test_mem_scalar_loads);
     tcase_add_test(tc, test_mem_counts_lines_and_bytes);
+    tcase_add_test(tc, test_mem_counts_matrix_passes);
     tcase_add_test(tc, test_mem_heap_tells_states_apart);
     tcase_add_test(tc, test_mem_heap_adopts_and_limits);
     suite_add_tcase(suite, tc);
