@@ -318,7 +318,8 @@ EXEC_FN(v_div_fixup_f64)
     sim_vstoref64(w, in, d);
 }
 
-EXEC_FN(v_div_fixup_f16)
+/* Both f16 forms: they differ in what the store does with the upper half. */
+static void fixup_f16(struct sim_wave *w, const struct sim_inst *in)
 {
     uint32_t q[SIM_LANES], den[SIM_LANES], num[SIM_LANES], d[SIM_LANES];
     sim_vf16(w, in, 0, q);
@@ -338,4 +339,14 @@ EXEC_FN(v_div_fixup_f16)
         }
     }
     sim_vstoref16(w, in, d);
+}
+
+EXEC_FN(v_div_fixup_f16)
+{
+    fixup_f16(w, in);
+}
+
+EXEC_FN(v_div_fixup_legacy_f16)
+{
+    fixup_f16(w, in);
 }

@@ -82,11 +82,13 @@ F16_2(v_mul_f16, MUL(a, b))
 F16_2(v_min_f16, MIN2(a, b))
 F16_2(v_max_f16, MAX2(a, b))
 F16_3(v_fma_f16, FMA(a, b, c))
+F16_3(v_fma_legacy_f16, FMA(a, b, c))
 F16_3(v_min3_f16, MIN2(MIN2(a, b), c))
 F16_3(v_max3_f16, MAX2(MAX2(a, b), c))
 
 /* Multiply and add with a rounding after each (ISA text, V_MAD_F16, V_MADMK_F16). */
 F16_3(v_mad_f16, ADD(MUL(a, b), c))
+F16_3(v_mad_legacy_f16, ADD(MUL(a, b), c))
 F16_3(v_madmk_f16, ADD(MUL(a, b), c))
 F16_3(v_madak_f16, ADD(MUL(a, b), c))
 

@@ -45,6 +45,19 @@ EXEC_FN(v_mul_f32)
     sim_vstoref32(w, in, d);
 }
 
+/* DX9 rule: zero times anything is +0. */
+EXEC_FN(v_mul_legacy_f32)
+{
+    uint32_t ba[SIM_LANES], bb[SIM_LANES], d[SIM_LANES];
+    const uint32_t *a = sim_vf32(w, in, 0, ba);
+    const uint32_t *b = sim_vf32(w, in, 1, bb);
+    sim_f32_mul_lanes(d, a, b, sim_round32(w));
+    SIM_FOR_LANES(l) {
+        d[l] = (a[l] & 0x7fffffff) == 0 || (b[l] & 0x7fffffff) == 0 ? 0 : d[l];
+    }
+    sim_vstoref32(w, in, d);
+}
+
 EXEC_FN(v_fma_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
@@ -70,8 +83,8 @@ static const uint32_t *addend_of_dst(struct sim_wave *w, const struct sim_inst *
 EXEC_FN(v_fmac_f32)
 {
     uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
-    sim_f32_fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb), addend_of_dst(w, in, bc),
-              sim_round32(w));
+    sim_f32_fma_lanes(d, sim_vf32(w, in, 0, ba), sim_vf32(w, in, 1, bb),
+                      addend_of_dst(w, in, bc), sim_round32(w));
     sim_vstoref32(w, in, d);
 }
 
@@ -332,3 +345,70 @@ static float mantissa(float x)
 }
 
 UNARY(v_frexp_mant_f32, mantissa(x))
+
+/* Cube maps: x, y, z in the three sources; the largest magnitude decides, ties to z, then y. */
+enum cube_axis { CUBE_X, CUBE_Y, CUBE_Z };
+
+static enum cube_axis cube_axis(float x, float y, float z)
+{
+    if (fabsf(z) >= fabsf(x) && fabsf(z) >= fabsf(y)) {
+        return CUBE_Z;
+    }
+    return fabsf(y) >= fabsf(x) ? CUBE_Y : CUBE_X;
+}
+
+static float cube_id(float x, float y, float z)
+{
+    switch (cube_axis(x, y, z)) {
+    case CUBE_Z:
+        return z < 0 ? 5 : 4;
+    case CUBE_Y:
+        return y < 0 ? 3 : 2;
+    default:
+        return x < 0 ? 1 : 0;
+    }
+}
+
+static float cube_sc(float x, float y, float z)
+{
+    switch (cube_axis(x, y, z)) {
+    case CUBE_Z:
+        return z < 0 ? -x : x;
+    case CUBE_Y:
+        return x;
+    default:
+        return x < 0 ? z : -z;
+    }
+}
+
+static float cube_tc(float x, float y, float z)
+{
+    if (cube_axis(x, y, z) == CUBE_Y) {
+        return y < 0 ? -z : z;
+    }
+    return -y;
+}
+
+static float cube_ma(float x, float y, float z)
+{
+    const enum cube_axis axis = cube_axis(x, y, z);
+    return 2 * (axis == CUBE_Z ? z : axis == CUBE_Y ? y : x);
+}
+
+#define CUBE(name, fn)                                                                         \
+    EXEC_FN(name)                                                                              \
+    {                                                                                          \
+        uint32_t ba[SIM_LANES], bb[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];                    \
+        const uint32_t *a = sim_vf32(w, in, 0, ba);                                            \
+        const uint32_t *b = sim_vf32(w, in, 1, bb);                                            \
+        const uint32_t *c = sim_vf32(w, in, 2, bc);                                            \
+        SIM_FOR_LANES(l) {                                                                     \
+            d[l] = sim_f32_bits(fn(F(a[l]), F(b[l]), F(c[l])));                                \
+        }                                                                                      \
+        sim_vstoref32(w, in, d);                                                               \
+    }
+
+CUBE(v_cubeid_f32, cube_id)
+CUBE(v_cubesc_f32, cube_sc)
+CUBE(v_cubetc_f32, cube_tc)
+CUBE(v_cubema_f32, cube_ma)

@@ -72,6 +72,9 @@ VALU3_16(v_max3_i16, MAX2(MAX2(S16(a), S16(b)), S16(c)), I16)
 VALU3_16(v_med3_i16, med3(S16(a), S16(b), S16(c)), I16)
 VALU3_16(v_mad_u16, (int64_t)a *b + c, U16)
 VALU3_16(v_mad_i16, (int64_t)S16(a) * S16(b) + S16(c), I16)
+/* The legacy forms differ in the upper half only: sim_vstore16 writes it as zero. */
+VALU3_16(v_mad_legacy_u16, (int64_t)a *b + c, U16)
+VALU3_16(v_mad_legacy_i16, (int64_t)S16(a) * S16(b) + S16(c), I16)
 
 /* 16-bit factors, a 32-bit addend and result. */
 #define MAD_32_16(name, expr, lo, hi)                                                          \

@@ -229,6 +229,37 @@ VALU3_CLAMP(v_sad_hi_u8, ((int64_t)sad_bytes(pa[l], pb[l]) << 16) + pc[l], 0, U3
 VALU3_CLAMP(v_sad_u16, sad_halves(pa[l], pb[l]) + pc[l], 0, U32_MAX_I64)
 VALU3_CLAMP(v_sad_u32, (int64_t)absdiff(pa[l], pb[l]) + pc[l], 0, U32_MAX_I64)
 
+/* Four sums over sliding slices of the first source, each with its 16-bit addend. */
+static void quad_sad(struct sim_wave *w, const struct sim_inst *in,
+                     uint32_t (*sad)(uint32_t, uint32_t))
+{
+    uint64_t ba[SIM_LANES], bc[SIM_LANES], d[SIM_LANES];
+    uint32_t bb[SIM_LANES];
+    const uint64_t *pa = sim_v64(w, in, 0, ba);
+    const uint32_t *pb = sim_v32(w, in, 1, bb);
+    const uint64_t *pc = sim_v64(w, in, 2, bc);
+    SIM_FOR_LANES(l) {
+        d[l] = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            const uint32_t sum = sad((uint32_t)(pa[l] >> 8 * i), pb[l]) +
+                                 (uint32_t)(pc[l] >> 16 * i & 0xffff);
+            const uint32_t v = in->clamp != 0 && sum > 0xffff ? 0xffff : sum & 0xffff;
+            d[l] |= (uint64_t)v << 16 * i;
+        }
+    }
+    sim_vstore64(w, in, d);
+}
+
+EXEC_FN(v_qsad_pk_u16_u8)
+{
+    quad_sad(w, in, sad_bytes);
+}
+
+EXEC_FN(v_mqsad_pk_u16_u8)
+{
+    quad_sad(w, in, msad_bytes);
+}
+
 /* Average of bytes, rounding up where bit 0 of c's byte is set. */
 static inline uint32_t lerp_bytes(uint32_t a, uint32_t b, uint32_t c)
 {

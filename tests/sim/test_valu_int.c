@@ -604,6 +604,16 @@ static const struct isa_vec wide[] = {
         { 0x12345678, 0x9abcdef0, 0x1111111111111111, 0x1c11fb5f353e3191 },
         { 0xffffffff, 1, 0x7fffffffffffffff, 0x80000000fffffffe },
         { 0x7fffffff, 0x7fffffff, 0x7fffffffffffffff, 0xbfffffff00000000 } } },
+    { "v_qsad_pk_u16_u8 v[40:41], v[10:11], v20, v[30:31]", { 0xd1e50028, 0x047a290a },
+      0x3f0, 0xbadc0de5, 0x0, 0x0, 3,
+      { { 0x123456789abcdef, 0xff1020, 0x1000200030004, 0x19e01e30228026d },
+        { 0xffffffffffffffff, 0, 0xffffffff00000000, 0x3fb03fb03fc03fc },
+        { 0x1122334455667788, 0x11220044, 0, 0x7700bb00ff0143 } } },
+    { "v_mqsad_pk_u16_u8 v[40:41], v[10:11], v20, v[30:31]", { 0xd1e60028, 0x047a290a },
+      0x3f0, 0xbadc0de5, 0x0, 0x0, 3,
+      { { 0x123456789abcdef, 0xff1020, 0x1000200030004, 0x17b019e01c101e4 },
+        { 0xffffffffffffffff, 0, 0xffffffff00000000, 0xffffffff00000000 },
+        { 0x1122334455667788, 0x11220044, 0, 0x330066009900cc } } },
 };
 
 START_TEST(test_valu_int_wide)
