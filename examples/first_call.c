@@ -37,7 +37,8 @@ static void usage(FILE *out)
           "       first_call [--json] --real DIR [M]\n"
           "\n"
           "Without a shape: the six of a public contest.  --real takes a layer of a real\n"
-          "model: DIR/weight.npy and DIR/activations.npy, as tools/export-layer writes them.\n"
+          "model: DIR/weight.npy and DIR/activations.npy, as tools/export-layer writes them;\n"
+          "M rows of the activations, all if there are fewer.\n"
           "MXG_HIP_LIBRARY names the HIP runtime, MXG_ROCM_PREFIX the compilers.\n",
           out);
 }
@@ -164,7 +165,9 @@ static int run_shape(const struct options *o, const int64_t shape[3], int is_fir
     } else if (status == 0) {
         show_table_row(stdout, &p, &r);
     }
-    fflush(stdout);
+    if (status != 0 && o->is_json) {
+        show_json_failure(stdout, &p, is_first);
+    }
     problem_release(&p);
     nftw(cache, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return status == 0 && r.is_right ? 0 : -1;
@@ -239,6 +242,10 @@ int main(int argc, char **argv)
         printf("\n]}\n");
     } else {
         printf("\n%zu of %zu right\n", count - (size_t)failures, count);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("first_call: standard output");
+        return EXIT_FAILURE;
     }
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

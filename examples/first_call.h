@@ -50,7 +50,7 @@ struct call_times {
 
 struct measurement {
     mxg_plan plan;
-    char compiler[128];
+    char compiler[512];
     struct call_times cold, fresh, hot;
     size_t bad_elements;     /* beyond the bound that the header states */
     double worst_error;      /* largest |C - reference| / bound */
@@ -70,5 +70,6 @@ void show_table_head(FILE *out);
 void show_table_row(FILE *out, const struct problem *problem, const struct measurement *result);
 void show_json(FILE *out, const struct problem *problem, const struct measurement *result,
                int is_first);
+void show_json_failure(FILE *out, const struct problem *problem, int is_first);
 
 #endif

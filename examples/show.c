@@ -44,7 +44,8 @@ void show_table_row(FILE *out, const struct problem *p, const struct measurement
     for (uint32_t i = 0; i < r->plan.num_kernels; i++) {
         const mxg_kernel_info *k = &r->plan.kernels[i];
         fprintf(out,
-                "  %s: %u workgroups of %u, VGPRs %u (%u of them AGPRs), SGPRs %u, spills %u, "
+                "  %s: %" PRIu64
+                " workgroups of %u, VGPRs %u (%u of them AGPRs), SGPRs %u, spills %u, "
                 "LDS %u B, %u waves/CU, code %u B\n",
                 k->name, k->workgroups, k->threads, k->vgprs, k->agprs, k->sgprs,
                 k->vgpr_spills + k->sgpr_spills, k->lds_bytes, k->waves_per_cu, k->code_bytes);
@@ -108,11 +109,20 @@ void show_json(FILE *out, const struct problem *p, const struct measurement *r, 
         json_text(out, k->name);
         fprintf(
             out,
-            ", \"workgroups\": %u, \"threads\": %u, \"vgprs\": %u, \"agprs\": %u, "
+            ", \"workgroups\": %" PRIu64 ", \"threads\": %u, \"vgprs\": %u, \"agprs\": %u, "
             "\"sgprs\": %u, \"vgpr_spills\": %u, \"sgpr_spills\": %u, \"scratch_bytes\": %u, "
             "\"lds_bytes\": %u, \"waves_per_cu\": %u, \"code_bytes\": %u}",
             k->workgroups, k->threads, k->vgprs, k->agprs, k->sgprs, k->vgpr_spills,
             k->sgpr_spills, k->scratch_bytes, k->lds_bytes, k->waves_per_cu, k->code_bytes);
     }
     fprintf(out, "]}");
+}
+
+void show_json_failure(FILE *out, const struct problem *p, int is_first)
+{
+    fprintf(out, "%s\n  {\"name\": ", is_first ? "" : ",");
+    json_text(out, p->name);
+    fprintf(out, ", \"right\": false, \"error\": ");
+    json_text(out, mxg_last_error());
+    fprintf(out, "}");
 }

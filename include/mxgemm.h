@@ -275,7 +275,9 @@ typedef struct mxg_gemm_args {
  * rounding to C's type; |C - exact| <= half an ulp + K * 2^-24 * sum|a*b|.  The
  * same call gives the same bits every time.
  *
- * C must not overlap an input.  Asynchronous but for the first call of a shape
+ * C must not overlap an input.  Calls that share a caller's workspace must be ordered by the
+ * caller, also on one stream: two threads' launches could interleave.  The library's own
+ * workspace needs no such care.  Asynchronous but for the first call of a shape
  * (see Caveats).  A failed compile is remembered: later calls of that shape
  * return the same error and log at once, until mxg_forget_failures.
  *
@@ -320,7 +322,7 @@ typedef struct mxg_kernel_info {
     char provider[32];       /* who compiled it; empty until loaded */
     mxg_source source;
     uint32_t threads;        /* per workgroup */
-    uint32_t workgroups;     /* for the M asked about */
+    uint64_t workgroups;     /* for the M asked about */
     uint32_t vgprs, agprs, sgprs;
     uint32_t vgpr_spills, sgpr_spills;
     uint32_t scratch_bytes;  /* per lane */
@@ -350,7 +352,7 @@ typedef struct mxg_plan {
 /*
  * Tell the choice for these sizes, types and layouts (pointers are ignored)
  * without compiling.  Figures are filled in for kernels that are loaded.
- * Returns OK or an argument status as mxg_gemm.
+ * Returns OK, E_UNSUPPORTED, or an argument status as mxg_gemm.
  */
 MXG_API mxg_status mxg_explain(mxg_context *context, const mxg_gemm_args *args, mxg_plan *plan);
 
@@ -385,7 +387,7 @@ typedef struct mxg_stats {
     uint64_t launches;         /* kernels, not calls */
     uint64_t worker_restarts;
     mxg_status cache_status;   /* OK, or why the writable folder is not used */
-    char compiler[128];        /* provider and version; empty until first needed */
+    char compiler[512];        /* provider and version; empty until first needed */
 } mxg_stats;
 
 #define MXG_STATS_INIT                                                              \
@@ -398,7 +400,7 @@ MXG_API mxg_status mxg_get_stats(mxg_context *context, mxg_stats *stats);
 /* ---------------------------------------------------- weights, on the host */
 
 /*
- * Sizes in bytes.  Each returns OK, E_NULL, E_SHAPE or E_OVERFLOW and sets
+ * Sizes in bytes.  Each returns OK, E_NULL, E_ENUM, E_SHAPE or E_OVERFLOW and sets
  * *bytes to 0 on failure.
  */
 MXG_API mxg_status mxg_b_size(int64_t n, int64_t k, mxg_layout layout, size_t *bytes);

@@ -167,19 +167,20 @@ mxg_status mxg_forget_failures(mxg_context *context)
 }
 
 /* What is known of a kernel before it is loaded, and its figures once it is. */
-static void describe(mxg_context *context, const struct kernel_config *config, int64_t m,
-                     mxg_kernel_info *info)
+static mxg_status describe(mxg_context *context, const struct kernel_config *config, int64_t m,
+                           mxg_kernel_info *info)
 {
     struct kernel_geometry g;
     kernel_config_name(config, info->name, sizeof info->name);
-    if (kernel_config_geometry(config, m, &g) != MXG_OK) {
-        memset(&g, 0, sizeof g);
+    mxg_status status = kernel_config_geometry(config, m, &g);
+    if (status != MXG_OK) {
+        return status;
     }
     info->threads = g.threads;
-    info->workgroups = g.grid[0] * g.grid[1] * g.grid[2];
+    info->workgroups = (uint64_t)g.grid[0] * g.grid[1] * g.grid[2];
     const struct kernel *kernel = ktab_peek(context->table, config);
     if (kernel == NULL) {
-        return;
+        return MXG_OK;
     }
     const struct codeobj_kernel *f = &kernel->figures;
     snprintf(info->provider, sizeof info->provider, "%s", kernel->provider);
@@ -193,6 +194,7 @@ static void describe(mxg_context *context, const struct kernel_config *config, i
     info->lds_bytes = f->lds_bytes + g.dynamic_lds;
     info->code_bytes = f->code_bytes;
     info->waves_per_cu = select_waves_per_cu(f->vgprs, info->lds_bytes, g.threads);
+    return MXG_OK;
 }
 
 mxg_status mxg_explain(mxg_context *context, const mxg_gemm_args *args, mxg_plan *plan)
@@ -223,8 +225,8 @@ mxg_status mxg_explain(mxg_context *context, const mxg_gemm_args *args, mxg_plan
     plan->m_class_min = chosen.m_min;
     plan->m_class_max = chosen.m_max;
     snprintf(plan->reason, sizeof plan->reason, "%s", chosen.reason);
-    for (uint32_t i = 0; i < chosen.num_kernels; i++) {
-        describe(context, &chosen.kernels[i], call.shape.m, &plan->kernels[i]);
+    for (uint32_t i = 0; status == MXG_OK && i < chosen.num_kernels; i++) {
+        status = describe(context, &chosen.kernels[i], call.shape.m, &plan->kernels[i]);
     }
-    return MXG_OK;
+    return status;
 }

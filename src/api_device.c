@@ -27,8 +27,7 @@ mxg_status mxg_get_stats(mxg_context *context, mxg_stats *stats)
     struct compiler *compiler = atomic_load(&context->compiler);
     if (compiler != NULL) {
         stats->worker_restarts = compiler_restarts(compiler);
-        snprintf(stats->compiler, sizeof stats->compiler, "%s: %s", compiler_name(compiler),
-                 compiler_identity(compiler));
+        snprintf(stats->compiler, sizeof stats->compiler, "%s", compiler_identity(compiler));
     }
     return MXG_OK;
 }
@@ -150,8 +149,7 @@ mxg_status mxg_stream_forget(mxg_context *context, void *stream)
     if (status != MXG_OK) {
         return status;
     }
-    const int error = context->hip.hipStreamSynchronize(stream);
-    workspace_forget(context->workspace, stream);
+    const int error = workspace_forget(context->workspace, stream);
     return scope_leave(&scope, error, "hipStreamSynchronize");
 }
 

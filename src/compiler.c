@@ -152,6 +152,23 @@ static mxg_status open_auto(const struct compiler_config *config, struct compile
     return status_set(MXG_E_NO_COMPILER, "no compiler opens: %s", reasons);
 }
 
+mxg_status compiler_check_choice(const char *name)
+{
+    if (name == NULL || name[0] == '\0' || strcmp(name, "auto") == 0) {
+        return MXG_OK;
+    }
+    for (size_t i = 0; i < NUM_CHOICES; i++) {
+        if (strcmp(name, choices[i].name) == 0) {
+            return MXG_OK;
+        }
+    }
+    return status_set(
+        MXG_E_OPTION,
+        "the compiler \"%.64s\" is none of auto, comgr, hiprtc, worker, worker:comgr, "
+        "worker:hiprtc",
+        name);
+}
+
 static mxg_status open_named(const struct compiler_config *config, const char *name,
                              struct compiler *compiler)
 {
@@ -165,11 +182,7 @@ static mxg_status open_named(const struct compiler_config *config, const char *n
             return status_prefix(status, "the compiler \"%s\" does not open: ", name);
         }
     }
-    return status_set(
-        MXG_E_OPTION,
-        "the compiler \"%.64s\" is none of auto, comgr, hiprtc, worker, worker:comgr, "
-        "worker:hiprtc",
-        name);
+    return compiler_check_choice(name);
 }
 
 mxg_status compiler_open(const struct compiler_config *config, struct compiler **compiler)

@@ -78,6 +78,9 @@ extern const struct compiler_ops compiler_comgr_ops;
 extern const struct compiler_ops compiler_hiprtc_ops;
 extern const struct compiler_ops compiler_worker_ops;
 
+/* E_OPTION unless `name` is auto, NULL, "" or a row of the table of choices. */
+mxg_status compiler_check_choice(const char *name);
+
 /*
  * Open the provider that config->choice names; for `auto` the first of comgr,
  * hiprtc, worker that opens, and log at info level which and why.  A worker's

@@ -67,7 +67,10 @@ mxg_status context_compiler(mxg_context *context, struct compiler **compiler)
 
 static mxg_status open_parts(mxg_context *c)
 {
-    mxg_status status = hiprt_open(c->settings.hip_library, c->settings.rocm_path, &c->hip);
+    mxg_status status = compiler_check_choice(c->settings.compiler);
+    if (status == MXG_OK) {
+        status = hiprt_open(c->settings.hip_library, c->settings.rocm_path, &c->hip);
+    }
     if (status != MXG_OK) {
         return status;
     }

@@ -7,7 +7,8 @@
  *   ktab.lock            the tables
  *   compiler_lock        opening the compiler; held across dlopen, as that is all it is for
  *   workspace.lock       the table of streams
- *   stream_buffer.enqueue  one stream's workspace, across the launches that share it
+ *   stream_buffer.enqueue  one stream's workspace: across the launches that share it, and
+ *                        across the wait that must come before it is freed
  */
 #ifndef MXG_CONTEXT_H
 #define MXG_CONTEXT_H

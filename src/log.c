@@ -13,6 +13,12 @@ void log_write(const struct log *log, mxg_log_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    /* What a compiler printed may have several lines; a log entry is one. */
+    for (char *c = text; *c != '\0'; c++) {
+        if (*c == '\n' || *c == '\r') {
+            *c = ' ';
+        }
+    }
     if (log->callback != NULL) {
         log->callback(level, text, log->user);
     } else {

@@ -138,7 +138,7 @@ static void explain(struct select_plan *plan, int64_t m, const char *rule,
     char text[256];
     size_t at = 0;
 
-    snprintf(text, sizeof(text), "%s: %s; costed at M = %" PRId64 ": %.2f us, ",
+    snprintf(text, sizeof(text), "%s: %s; by the model at M = %" PRId64 ": %.2f us, ",
              variant_word(plan->variant), rule, m, taken->total);
     append(plan, &at, text);
     snprintf(text, sizeof(text),
@@ -248,8 +248,8 @@ mxg_status select_choose(const struct device_facts *device, const struct gemm_sh
             bool take_fused =
                 by_cost ? fused.total <= prequant.total : plan->m_max <= FUSED_UP_TO;
             rule = by_cost      ? "M 33 to 64 goes by cost"
-                   : take_fused ? "up to M 32 one launch wins"
-                                : "from M 65 on quantising once wins";
+                   : take_fused ? "up to M 32 one launch wins, as measured on hardware"
+                                : "from M 65 on quantising once wins, as measured on hardware";
             plan->variant = take_fused ? MXG_VARIANT_FUSED : MXG_VARIANT_PREQUANT;
         }
         bool is_fused = plan->variant == MXG_VARIANT_FUSED;

@@ -63,7 +63,7 @@ static mxg_status take_number(uint64_t option, const char *variable, uint64_t fa
     char *end = NULL;
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value == 0 || text[0] == '-') {
+    if (errno != 0 || *end != '\0' || value == 0 || text[0] < '0' || text[0] > '9') {
         return status_set(MXG_E_OPTION, "%s is \"%s\"; it must be a whole number above 0",
                           variable, text);
     }

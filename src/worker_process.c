@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -161,9 +162,14 @@ mxg_status worker_process_start(const struct mem *mem, char *const *argv,
     char extra[sizeof process->scratch + sizeof SCRATCH_VARIABLE + 1] = "";
     *process = none;
     process->owner = getpid();
-    if (scratch_make(process->scratch, sizeof process->scratch)) {
-        snprintf(extra, sizeof extra, "%s=%s", SCRATCH_VARIABLE, process->scratch);
+    if (!scratch_make(process->scratch, sizeof process->scratch)) {
+        const char *base = secure_getenv("TMPDIR");
+        return status_set(MXG_E_WORKER,
+                          "the compiler needs a folder for temporary files, and none can be made "
+                          "in %s (TMPDIR): %s",
+                          base != NULL && base[0] == '/' ? base : "/tmp", strerror(errno));
     }
+    snprintf(extra, sizeof extra, "%s=%s", SCRATCH_VARIABLE, process->scratch);
     char **env = make_environment(mem, extra);
     if (env == NULL) {
         worker_process_end(process, 0, NULL, 0);

@@ -55,8 +55,9 @@ mxg_status workspace_create(const struct mem *mem, const struct hiprt *hip,
     return MXG_OK;
 }
 
-static void buffer_free(struct workspace_pool *pool, struct stream_buffer *buffer,
-                        int free_device)
+/* Under buffer->enqueue, or when no other thread can have the buffer. */
+static void buffer_empty(struct workspace_pool *pool, struct stream_buffer *buffer,
+                         int free_device)
 {
     while (buffer->outgrown != NULL) {
         struct outgrown *o = buffer->outgrown;
@@ -69,8 +70,8 @@ static void buffer_free(struct workspace_pool *pool, struct stream_buffer *buffe
     if (buffer->pointer != NULL && free_device) {
         pool->hip->hipFree(buffer->pointer);
     }
-    pthread_mutex_destroy(&buffer->enqueue);
-    mem_free(pool->mem, buffer);
+    buffer->pointer = NULL;
+    buffer->size = 0;
 }
 
 void workspace_destroy(struct workspace_pool *pool, int free_device)
@@ -83,7 +84,9 @@ void workspace_destroy(struct workspace_pool *pool, int free_device)
     HASH_ITER(hh, pool->streams, buffer, next)
     {
         HASH_DEL(pool->streams, buffer);
-        buffer_free(pool, buffer, free_device);
+        buffer_empty(pool, buffer, free_device);
+        pthread_mutex_destroy(&buffer->enqueue);
+        mem_free(mem, buffer);
     }
     pthread_mutex_destroy(&pool->lock);
     mem_free(mem, pool);
@@ -177,18 +180,20 @@ void workspace_release(struct workspace_pool *pool, void *lease)
     pthread_mutex_unlock(&((struct stream_buffer *)lease)->enqueue);
 }
 
-void workspace_forget(struct workspace_pool *pool, void *stream)
+int workspace_forget(struct workspace_pool *pool, void *stream)
 {
-    const struct mem *mem = pool->mem;
     const struct stream_key key = key_of(stream);
     struct stream_buffer *buffer = NULL;
     pthread_mutex_lock(&pool->lock);
     HASH_FIND(hh, pool->streams, &key, sizeof key, buffer);
-    if (buffer != NULL) {
-        HASH_DEL(pool->streams, buffer);
-    }
     pthread_mutex_unlock(&pool->lock);
-    if (buffer != NULL) {
-        buffer_free(pool, buffer, 1);
+    if (buffer == NULL) {
+        return pool->hip->hipStreamSynchronize(stream);
     }
+    /* The wait is under the lock: work enqueued after it would use what is freed next. */
+    pthread_mutex_lock(&buffer->enqueue);
+    const int error = pool->hip->hipStreamSynchronize(stream);
+    buffer_empty(pool, buffer, 1);
+    pthread_mutex_unlock(&buffer->enqueue);
+    return error;
 }

@@ -29,7 +29,11 @@ mxg_status workspace_acquire(struct workspace_pool *pool, void *stream, size_t b
                              void **pointer, void **lease);
 void workspace_release(struct workspace_pool *pool, void *lease);
 
-/* Free the buffers of a stream that has no work left. */
-void workspace_forget(struct workspace_pool *pool, void *stream);
+/*
+ * Wait for the stream, then free its buffers, while no call can enqueue on them.  The entry
+ * itself stays until workspace_destroy: another thread may be waiting for it.  Returns HIP's
+ * answer to the wait.
+ */
+int workspace_forget(struct workspace_pool *pool, void *stream);
 
 #endif

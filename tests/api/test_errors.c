@@ -4,6 +4,8 @@
  * goes on.
  */
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +135,26 @@ START_TEST(test_errors_no_compiler)
     ck_assert_int_eq(prepare_with("worker:comgr", NULL, "/nonexistent/mxgemm-cc"),
                      MXG_E_NO_COMPILER);
     expect_text("/nonexistent/mxgemm-cc");
-    ck_assert_int_eq(prepare_with("gcc", NULL, NULL), MXG_E_OPTION);
-    expect_text("gcc");
+    mxg_context_options o = MXG_CONTEXT_OPTIONS_INIT;
+    o.compiler = "gcc";
+    expect_create(&o, MXG_E_OPTION, "gcc");
+}
+END_TEST
+
+START_TEST(test_errors_temporary_folder)
+{
+    mxg_context *context = harness_context(NULL);
+    mxg_gemm_args args = MXG_GEMM_ARGS_INIT;
+    args.m = 16, args.n = 16, args.k = 128;
+    setenv("TMPDIR", "/nonexistent", 1);
+    const mxg_status status = mxg_prepare(context, &args);
+    unsetenv("TMPDIR");
+    ck_assert_int_eq(status, MXG_E_WORKER);
+    expect_text("/nonexistent");
+    expect_text("TMPDIR");
+    ck_assert_int_eq(mxg_forget_failures(context), MXG_OK);
+    ck_assert_int_eq(mxg_prepare(context, &args), MXG_OK);
+    mxg_context_destroy(context);
 }
 END_TEST
 
@@ -257,6 +277,44 @@ START_TEST(test_errors_workspace_of_the_caller)
     product_check(&p);
     harness_no_reports();
     ck_assert_int_eq(mxg_device_free(context, p.args.workspace), MXG_OK);
+    product_free(&p);
+    mxg_context_destroy(context);
+}
+END_TEST
+
+static atomic_bool is_over;
+
+static void *forget_again_and_again(void *argument)
+{
+    mxg_context *context = argument;
+    while (!atomic_load(&is_over)) {
+        if (mxg_stream_forget(context, NULL) != MXG_OK) {
+            return argument;
+        }
+    }
+    return NULL;
+}
+
+/* The stream's workspace goes and comes while another thread enqueues on it. */
+START_TEST(test_errors_forget_while_another_thread_calls)
+{
+    mxg_context *context = harness_context(NULL);
+    struct product_form form = PRODUCT_FORM_INIT;
+    struct product p;
+    pthread_t thread;
+    void *failed = NULL;
+    form.variant = MXG_VARIANT_PREQUANT;
+    product_make(&p, context, 20, 32, 256, &form, 1);
+    atomic_store(&is_over, false);
+    ck_assert_int_eq(pthread_create(&thread, NULL, forget_again_and_again, context), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_msg(product_run(&p, NULL) == MXG_OK, "%s", mxg_last_error());
+        product_check(&p);
+    }
+    atomic_store(&is_over, true);
+    pthread_join(thread, &failed);
+    ck_assert_ptr_null(failed);
+    harness_no_reports();
     product_free(&p);
     mxg_context_destroy(context);
 }
@@ -424,6 +482,8 @@ int main(void)
     tcase_add_test(tc, test_errors_module_load_failure_recompiles_once);
     tcase_add_test(tc, test_errors_device_memory);
     tcase_add_test(tc, test_errors_workspace_of_the_caller);
+    tcase_add_test(tc, test_errors_forget_while_another_thread_calls);
+    tcase_add_test(tc, test_errors_temporary_folder);
     tcase_add_test(tc, test_errors_host_memory);
     tcase_add_test(tc, test_errors_cache_folder_is_a_file);
     tcase_add_test(tc, test_errors_cache_folder_that_others_may_write);

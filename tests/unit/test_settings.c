@@ -105,7 +105,8 @@ START_TEST(test_settings_refusals_name_the_value)
 {
     static const char *const numbers[] = { "MXG_CACHE_MAX_BYTES", "MXG_CACHE_MAX_ENTRIES",
                                            "MXG_COMPILE_TIMEOUT_MS" };
-    static const char *const bad[] = { "0", "-1", "12x", "99999999999999999999999", "1 GiB" };
+    static const char *const bad[] = { "0",     "-1", "12x", "99999999999999999999999",
+                                       "1 GiB", " 5", "+7" };
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < sizeof bad / sizeof bad[0]; j++) {
             setenv(numbers[i], bad[j], 1);
