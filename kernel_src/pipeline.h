@@ -28,10 +28,9 @@ struct mxg_sums {
 
 /* 16 waves leave 128 registers a lane, 8 leave 256. */
 constexpr int MXG_REGS = MXG_WAVES == 16 ? 128 : 240;
-constexpr int MXG_FIXED_REGS = 4 * MXG_M_TILES * MXG_N_TILES + MXG_M_TILES +
-                               (MXG_BAKE_FAMILY != 3 ? 32
-                                : MXG_WAVES == 16    ? 48
-                                                     : 72);
+/* Sums and lane offsets, and what addresses, quantising and the end of the kernel take. */
+constexpr int MXG_WORK_REGS = MXG_BAKE_FAMILY != 3 ? 32 : MXG_WAVES == 16 ? 48 : 104;
+constexpr int MXG_FIXED_REGS = 4 * MXG_M_TILES * MXG_N_TILES + MXG_M_TILES + MXG_WORK_REGS;
 
 constexpr int mxg_steps_regs(int steps)
 {
@@ -259,6 +258,26 @@ MXG_FN void mxg_sums_fix(mxg_sums &sums)
     MXG_UNROLL
     for (int i = 0; i < MXG_M_TILES * MXG_N_TILES; i++) {
         __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]));
+    }
+}
+
+/*
+ * Eight wait states between the last matrix instruction and whatever reads or
+ * copies its sums.  LLVM 22 inserts them along each path that it follows, but
+ * where several paths from the loop join it can be one short.  Every sum passes
+ * through the empty statements, so that nothing of it moves across the wait.
+ */
+MXG_FN void mxg_sums_settle(mxg_sums &sums)
+{
+    mxg_f32x4 &first = sums.tile[0][0];
+    MXG_UNROLL
+    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
+        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
+    }
+    __asm__ volatile("s_nop 7" : "+v"(first));
+    MXG_UNROLL
+    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
+        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
     }
 }
 

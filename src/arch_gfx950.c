@@ -21,8 +21,8 @@ static uint32_t register_limit(uint32_t waves)
 static bool is_spill_free(const struct kernel_config *config)
 {
     if (config->family == FAMILY_GEMM_FUSED) {
-        /* Sixteen waves leave 128 registers, which bf16 rows and sums soon fill. */
-        return config->waves < 16 || config->m_rep * config->n_rep <= 4;
+        /* Sixteen waves leave 128 registers, which two tiles by two overflow. */
+        return config->waves < 16 || config->m_rep == 1 || config->n_rep == 1;
     }
     /*
      * Eight waves leave 256 registers: 16 tiles of sums and their operands, if scales come
@@ -43,7 +43,7 @@ static bool figures(const struct kernel_config *config, uint32_t *depth, uint32_
     bool fused = config->family == FAMILY_GEMM_FUSED;
     uint32_t m = config->m_rep, n = config->n_rep;
     uint32_t limit = config->waves == 16 ? 128 : 240;
-    uint32_t fixed = 4 * m * n + m + (!fused ? 32 : config->waves == 16 ? 48 : 72);
+    uint32_t fixed = 4 * m * n + m + (!fused ? 32 : config->waves == 16 ? 48 : 104);
     uint32_t step = (fused ? 16 : 4) * m + 4 * n;
     uint32_t a_chunk = fused                                           ? 0
                        : config->a_scale_layout == MXG_LAYOUT_SHUFFLED ? (m + 1) / 2

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Index of the kernel sources embedded in the library (kernel_blob.c, made by build-aux/embed.awk). */
+/*
+ * Index of the kernel sources embedded in the library: kernel_blob.c, made by
+ * build-aux/embed.awk.
+ */
 #ifndef MXG_KERNEL_SRC_H
 #define MXG_KERNEL_SRC_H
 
