@@ -12,7 +12,6 @@
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads), \
                               amdgpu_waves_per_eu(waves)))
 #define MXG_UNROLL _Pragma("clang loop unroll(full)")
-#define MXG_ROLLED _Pragma("clang loop unroll(disable)")
 #define MXG_GLOBAL __attribute__((address_space(1)))
 
 /*

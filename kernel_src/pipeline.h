@@ -67,39 +67,6 @@ MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_s
 }
 
 /*
- * Eight wait states between a row tile's last matrix instruction and whatever
- * reads or copies its sums.  LLVM 22 counts them along the paths that lead to a
- * use, but walks each block once: where paths join, a short one can hide behind
- * a longer one that it took first.  So no matrix instruction is left in flight
- * where a path joins another.  The sums pass through the empty statements, so
- * that nothing of them moves across the wait.
- */
-MXG_FN void mxg_row_settle(mxg_sums &sums, int i)
-{
-    mxg_f32x4 &first = sums.tile[i][0];
-    MXG_UNROLL
-    for (int j = 1; j < MXG_N_TILES; j++) {
-        __asm__ volatile("" : "+v"(sums.tile[i][j]), "+v"(first));
-    }
-    __asm__ volatile("s_nop 7" : "+v"(first));
-    MXG_UNROLL
-    for (int j = 1; j < MXG_N_TILES; j++) {
-        __asm__ volatile("" : "+v"(sums.tile[i][j]), "+v"(first));
-    }
-}
-
-/* All sums, at the end of a path, unless each row has seen to its own. */
-MXG_FN void mxg_path_settle(mxg_sums &sums)
-{
-    if (!MXG_A_CAN_FAIL) {
-        MXG_UNROLL
-        for (int i = 0; i < MXG_M_TILES; i++) {
-            mxg_row_settle(sums, i);
-        }
-    }
-}
-
-/*
  * One product of tiles; where a register holds the scales of two tiles, odd tiles have
  * the odd bytes.
  */
@@ -135,9 +102,6 @@ MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step,
             mxg_multiply_tile<parity, m_odd, 1>(ops, step, chunk, a, a_scale, j + 1, is_live,
                                                 sums.tile[i][j + 1]);
         }
-    }
-    if (MXG_A_CAN_FAIL) {
-        mxg_row_settle(sums, i);
     }
     return true;
 }
@@ -298,6 +262,26 @@ MXG_FN void mxg_sums_fix(mxg_sums &sums)
 }
 
 /*
+ * Eight wait states between the last matrix instruction and whatever reads or
+ * copies its sums.  LLVM 22 inserts them along each path that it follows, but
+ * where several paths from the loop join it can be one short.  Every sum passes
+ * through the empty statements, so that nothing of it moves across the wait.
+ */
+MXG_FN void mxg_sums_settle(mxg_sums &sums)
+{
+    mxg_f32x4 &first = sums.tile[0][0];
+    MXG_UNROLL
+    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
+        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
+    }
+    __asm__ volatile("s_nop 7" : "+v"(first));
+    MXG_UNROLL
+    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
+        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
+    }
+}
+
+/*
  * All of the wave's K.  The odd chunk comes first: its loads overlap the first
  * ones of the ring where registers allow it, else it is over before they start.
  * False if A needs the careful path; the sums are then of no use.
@@ -319,11 +303,8 @@ MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_advance(odd_ops, tile.odd_chunk);
         mxg_pin(odd_ops);
         mxg_odd_load(odd_ops, tile, odd);
-        if (!is_odd_ahead) {
-            if (!mxg_odd_multiply(odd_ops, tile, odd, sums)) {
-                return false;
-            }
-            mxg_path_settle(sums);
+        if (!is_odd_ahead && !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+            return false;
         }
     }
 
@@ -339,23 +320,17 @@ MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_ring_load(ops, i, ring);
     }
 
-    if (may_have_odd && is_odd_ahead && tile.has_odd) {
-        if (!mxg_odd_multiply(odd_ops, tile, odd, sums)) {
-            return false;
-        }
-        mxg_path_settle(sums);
+    if (may_have_odd && is_odd_ahead && tile.has_odd &&
+        !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+        return false;
     }
 
-    MXG_ROLLED
-    for (int turn = 0; turn < turns; turn++) {
+    _Pragma("clang loop unroll(disable)") for (int turn = 0; turn < turns; turn++)
+    {
         if (!mxg_phases<MXG_TURN>(ops, steps, ring, sums)) {
             return false;
         }
         mxg_advance(ops, MXG_TURN / 2);
     }
-    if (!mxg_phases<rest>(ops, rest, ring, sums)) {
-        return false;
-    }
-    mxg_path_settle(sums);
-    return true;
+    return mxg_phases<rest>(ops, rest, ring, sums);
 }

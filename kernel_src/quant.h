@@ -34,30 +34,16 @@ MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
 MXG_FN mxg_u32 mxg_block_amax(const mxg_u32x4 x[4], mxg_u32x4 &partial)
 {
     mxg_f16x2 high = mxg_as_f16x2(x[0][0]), low = high;
-    /* Written out: loops to unroll are a good part of what the compiler's time goes to. */
-#define MXG_TAKE(i, j)                                                 \
-    high = __builtin_elementwise_maximum(high, mxg_as_f16x2(x[i][j])); \
-    low = __builtin_elementwise_minimum(low, mxg_as_f16x2(x[i][j]));
-    MXG_TAKE(0, 1)
-    MXG_TAKE(0, 2)
-    MXG_TAKE(0, 3)
-    partial[0] = __builtin_bit_cast(mxg_u32, high);
-    MXG_TAKE(1, 0)
-    MXG_TAKE(1, 1)
-    MXG_TAKE(1, 2)
-    MXG_TAKE(1, 3)
-    partial[1] = __builtin_bit_cast(mxg_u32, high);
-    MXG_TAKE(2, 0)
-    MXG_TAKE(2, 1)
-    MXG_TAKE(2, 2)
-    MXG_TAKE(2, 3)
-    partial[2] = __builtin_bit_cast(mxg_u32, high);
-    MXG_TAKE(3, 0)
-    MXG_TAKE(3, 1)
-    MXG_TAKE(3, 2)
-    MXG_TAKE(3, 3)
-    partial[3] = __builtin_bit_cast(mxg_u32, high);
-#undef MXG_TAKE
+    MXG_UNROLL
+    for (int i = 0; i < 4; i++) {
+        MXG_UNROLL
+        for (int j = 0; j < 4; j++) {
+            mxg_f16x2 pair = mxg_as_f16x2(x[i][j]);
+            high = i + j == 0 ? high : __builtin_elementwise_maximum(high, pair);
+            low = i + j == 0 ? low : __builtin_elementwise_minimum(low, pair);
+        }
+        partial[i] = __builtin_bit_cast(mxg_u32, high);
+    }
     mxg_u16x2 amax = __builtin_bit_cast(mxg_u16x2, __builtin_elementwise_maximum(high, -low));
     return amax.x > amax.y ? amax.x : amax.y;
 }
@@ -85,19 +71,17 @@ MXG_FN mxg_u32 mxg_block_amax_careful(const mxg_u32x4 x[4])
 MXG_FN mxg_u32x4 mxg_block_convert(const mxg_u32x4 x[4], mxg_u32x4 q, mxg_u32 divisor_bits)
 {
     float divisor = __builtin_bit_cast(float, divisor_bits);
-#define MXG_CONVERT(i, byte)                                            \
-    {                                                                   \
+#define MXG_CONVERT(byte)                                               \
+    MXG_UNROLL                                                          \
+    for (int i = 0; i < 4; i++) {                                       \
         mxg_u32 pair = x[i][byte];                                      \
         q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(               \
             q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte); \
     }
-#define MXG_CONVERT_BYTE(byte) \
-    MXG_CONVERT(0, byte) MXG_CONVERT(1, byte) MXG_CONVERT(2, byte) MXG_CONVERT(3, byte)
-    MXG_CONVERT_BYTE(0)
-    MXG_CONVERT_BYTE(1)
-    MXG_CONVERT_BYTE(2)
-    MXG_CONVERT_BYTE(3)
-#undef MXG_CONVERT_BYTE
+    MXG_CONVERT(0)
+    MXG_CONVERT(1)
+    MXG_CONVERT(2)
+    MXG_CONVERT(3)
 #undef MXG_CONVERT
     return q;
 }
