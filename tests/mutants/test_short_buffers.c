@@ -137,8 +137,11 @@ START_TEST(test_short_buffers_fault_by_name)
     void *full = (void *)get_buffer(&p, cases[_i].buffer);
     void *shorter = shorter_copy(&p, cases[_i].buffer);
     set_buffer(&p, cases[_i].buffer, shorter);
+    /* PREQUANT's first kernel must not fault before its second is enqueued. */
+    ck_assert_int_eq(harness_sim()->delay("kernel", 200000), 0);
     ck_assert_int_eq(mxg_gemm(context, &p.args, NULL), MXG_OK);
     ck_assert_int_eq(mxg_stream_synchronize(context, NULL), MXG_E_HIP);
+    ck_assert_int_eq(harness_sim()->delay("kernel", 0), 0);
     ck_assert_msg(strstr(mxg_last_error(), "hipStreamSynchronize") != NULL, "%s",
                   mxg_last_error());
     check_finding(cases[_i].access);
