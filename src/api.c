@@ -80,35 +80,53 @@ static mxg_status launch_plan(mxg_context *context, const struct ready_plan *pla
     return MXG_OK;
 }
 
+typedef mxg_status check_function(const mxg_gemm_args *args, struct gemm_call *call);
+
+/*
+ * What launching and preparing share: check, make the device current, find or build the
+ * kernels.  On OK the caller goes back to `*previous`; on failure that has been done.
+ */
+static mxg_status enter_call(mxg_context *context, const mxg_gemm_args *args,
+                             check_function *check, struct gemm_call *call,
+                             const struct ready_plan **plan, int *previous)
+{
+    mxg_status status = context_check(context);
+    if (status == MXG_OK) {
+        status = check(args, call);
+    }
+    if (status == MXG_OK) {
+        status = hiprt_enter(&context->hip, context->settings.device, previous);
+    }
+    if (status != MXG_OK) {
+        return status;
+    }
+    stats_count(&context->stats, STATS_CALLS);
+    status = resolve_plan(context, &call->shape, plan);
+    if (status != MXG_OK) {
+        hiprt_leave(&context->hip, context->settings.device, *previous);
+    }
+    return status;
+}
+
 mxg_status mxg_gemm(mxg_context *context, const mxg_gemm_args *args, void *stream)
 {
     struct gemm_call call;
     const struct ready_plan *plan = NULL;
     struct scratch scratch;
     int previous = 0;
-    mxg_status status = context_check(context);
-    if (status == MXG_OK) {
-        status = arguments_check(args, &call);
-    }
-    if (status == MXG_OK) {
-        status = hiprt_enter(&context->hip, context->settings.device, &previous);
-    }
+    mxg_status status = enter_call(context, args, arguments_check, &call, &plan, &previous);
     if (status != MXG_OK) {
         return status;
     }
-    stats_count(&context->stats, STATS_CALLS);
-    status = resolve_plan(context, &call.shape, &plan);
+    const uint64_t start = stats_now();
+    status = take_scratch(context, plan, &call, stream, &scratch);
     if (status == MXG_OK) {
-        const uint64_t start = stats_now();
-        status = take_scratch(context, plan, &call, stream, &scratch);
-        if (status == MXG_OK) {
-            status = launch_plan(context, plan, &call, &scratch, stream);
-            if (scratch.lease != NULL) {
-                workspace_release(context->workspace, scratch.lease);
-            }
+        status = launch_plan(context, plan, &call, &scratch, stream);
+        if (scratch.lease != NULL) {
+            workspace_release(context->workspace, scratch.lease);
         }
-        stats_stage_end(&context->stats, MXG_STAGE_LAUNCH, start);
     }
+    stats_stage_end(&context->stats, MXG_STAGE_LAUNCH, start);
     hiprt_leave(&context->hip, context->settings.device, previous);
     return status;
 }
@@ -118,19 +136,11 @@ mxg_status mxg_prepare(mxg_context *context, const mxg_gemm_args *args)
     struct gemm_call call;
     const struct ready_plan *plan = NULL;
     int previous = 0;
-    mxg_status status = context_check(context);
+    const mxg_status status =
+        enter_call(context, args, arguments_check_shape, &call, &plan, &previous);
     if (status == MXG_OK) {
-        status = arguments_check_shape(args, &call);
+        hiprt_leave(&context->hip, context->settings.device, previous);
     }
-    if (status == MXG_OK) {
-        status = hiprt_enter(&context->hip, context->settings.device, &previous);
-    }
-    if (status != MXG_OK) {
-        return status;
-    }
-    stats_count(&context->stats, STATS_CALLS);
-    status = resolve_plan(context, &call.shape, &plan);
-    hiprt_leave(&context->hip, context->settings.device, previous);
     return status;
 }
 
