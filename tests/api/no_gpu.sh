@@ -19,13 +19,7 @@ if nm "$build/src/.libs/libmxgemm.so" | grep -q -e __asan_init -e __tsan_init; t
     skip "a sanitizer's runtime does not fit the prefix's C library"
 fi
 
-value() {
-    sed -n "s/^$1=//p" "$conf" | head -n 1
-}
-
-absolute() {
-    echo "$1" | tr ':' '\n' | sed "s|^\([^/]\)|$prefix/\1|" | paste -s -d ':' -
-}
+. "${abs_top_srcdir:-.}/tests/prefix.sh"
 
 MXG_HIP_LIBRARY=$(absolute "$(value amdhip)")
 export MXG_HIP_LIBRARY

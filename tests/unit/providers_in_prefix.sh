@@ -15,13 +15,7 @@ if nm "$program" 2>/dev/null | grep -q -e __asan_init -e __tsan_init; then
     exit 77
 fi
 
-value() {
-    sed -n "s/^$1=//p" "$conf" | head -n 1
-}
-
-absolute() {
-    echo "$1" | tr ':' '\n' | sed "s|^\([^/]\)|$prefix/\1|" | paste -s -d ':' -
-}
+. "${abs_top_srcdir:-.}/tests/prefix.sh"
 
 MXG_TEST_IN_PREFIX=1
 export MXG_TEST_IN_PREFIX
