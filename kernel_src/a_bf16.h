@@ -13,6 +13,9 @@ struct mxg_a_step {
     mxg_u32x4 data[MXG_M_TILES][4];
 };
 
+/* Some blocks need the careful path. */
+constexpr bool MXG_A_CAN_FAIL = true;
+
 /* Scales are made, not loaded. */
 struct mxg_a_chunk {
 };
@@ -60,10 +63,10 @@ MXG_FN void mxg_a_load(const mxg_a_operand &a, int at, int block_shift, mxg_a_st
 {
     MXG_UNROLL
     for (int i = 0; i < MXG_M_TILES; i++) {
+        mxg_u32 offset = a.offset[i] + block_shift * 64;
         MXG_UNROLL
         for (int j = 0; j < 4; j++) {
-            out.data[i][j] =
-                mxg_load16(a.data + at * 256 + j * 16, a.offset[i] + block_shift * 64);
+            out.data[i][j] = mxg_load16(a.data + at * 256 + j * 16, offset);
         }
     }
 }

@@ -7,6 +7,8 @@
  */
 typedef mxg_scales<MXG_M_TILES, MXG_BAKE_A_SCALE_SHUFFLED == 1, true, false> mxg_a_scales;
 
+constexpr bool MXG_A_CAN_FAIL = false;
+
 struct mxg_a_operand {
     mxg_src data;
     mxg_u32 offset[MXG_M_TILES];

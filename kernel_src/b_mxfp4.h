@@ -16,9 +16,12 @@ typedef mxg_scales<MXG_N_TILES, MXG_BAKE_B_SCALE_SHUFFLED == 1, (MXG_BAKE_N > 16
                    MXG_IS_N_RAGGED>
     mxg_b_scales;
 
+/* Whole shuffled tiles differ in their base only. */
+constexpr int MXG_B_OFFSETS = MXG_IS_B_SHUFFLED && !MXG_IS_N_RAGGED ? 1 : MXG_N_TILES;
+
 struct mxg_b_operand {
     mxg_src data[MXG_N_TILES];
-    mxg_u32 offset[MXG_N_TILES];
+    mxg_u32 offset[MXG_B_OFFSETS];
     mxg_b_scales scales;
 };
 
@@ -40,7 +43,7 @@ MXG_FN void mxg_b_open(mxg_b_operand &b, const mxg_tile &tile, mxg_src data, mxg
         int row = mxg_min(i * 16 + tile.row, live - 1);
         if (!MXG_IS_B_SHUFFLED) {
             b.data[i] = data + (mxg_u32)tile.first_n * (ldb >> 1);
-            b.offset[i] =
+            b.offset[i % MXG_B_OFFSETS] =
                 mxg_multiply_apart(row, (mxg_u32)(ldb >> 1)) + tile.block * MXG_B_BLOCK_BYTES;
             continue;
         }
@@ -50,7 +53,7 @@ MXG_FN void mxg_b_open(mxg_b_operand &b, const mxg_tile &tile, mxg_src data, mxg
          */
         int n_tile = mxg_min(i, (mxg_u32)(live - 1) / 16);
         b.data[i] = data + ((mxg_u32)tile.first_n / 16 + n_tile) * MXG_B_TILE_BYTES;
-        b.offset[i] =
+        b.offset[i % MXG_B_OFFSETS] =
             mxg_min(tile.row, live - 1 - n_tile * 16) * 16 + tile.block * MXG_B_BLOCK_BYTES;
     }
     mxg_scales_open(b.scales, tile, scale, (mxg_u32)tile.first_n, live);
@@ -68,7 +71,7 @@ MXG_FN void mxg_b_advance(mxg_b_operand &b, mxg_i64 chunks)
 MXG_FN void mxg_b_pin(mxg_b_operand &b)
 {
     MXG_UNROLL
-    for (int i = 0; i < MXG_N_TILES; i++) {
+    for (int i = 0; i < MXG_B_OFFSETS; i++) {
         MXG_PIN(b.offset[i]);
     }
     mxg_scales_pin(b.scales);
@@ -85,6 +88,6 @@ MXG_FN void mxg_b_load(const mxg_b_operand &b, int at, int block_shift, mxg_b_st
             MXG_PIN_UNIFORM(base);
         }
         out.data[i] = mxg_load16(base + at * MXG_B_STEP_BYTES % 4096,
-                                 b.offset[i] + block_shift * MXG_B_BLOCK_BYTES);
+                                 b.offset[i % MXG_B_OFFSETS] + block_shift * MXG_B_BLOCK_BYTES);
     }
 }

@@ -29,6 +29,7 @@ MXG_FN void mxg_careful_step(const mxg_operands &ops, const mxg_step &step,
             b_scale = is_live ? b_scale : 0u;
             sums.tile[i][j] = mxg_mfma<0, 0>(b, b_scale, a, a_scale, sums.tile[i][j]);
         }
+        mxg_row_settle(sums.tile[i]);
     }
 }
 
@@ -40,9 +41,8 @@ MXG_FN void mxg_wave_multiply_careful(const mxg_operands &bases, const mxg_tile 
     mxg_advance(ops, tile.first_chunk);
     mxg_sums_clear(sums);
 
-    _Pragma("clang loop unroll(disable)") for (int block = 0; block < blocks;
-                                               block += MXG_STEP_BLOCKS)
-    {
+    MXG_ROLLED
+    for (int block = 0; block < blocks; block += MXG_STEP_BLOCKS) {
         int parity = block / MXG_STEP_BLOCKS % 2;
         int live = blocks - block;
         /* Lanes of dead blocks read the last live one, which is then not used. */

@@ -12,6 +12,7 @@
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads), \
                               amdgpu_waves_per_eu(waves)))
 #define MXG_UNROLL _Pragma("clang loop unroll(full)")
+#define MXG_ROLLED _Pragma("clang loop unroll(disable)")
 #define MXG_GLOBAL __attribute__((address_space(1)))
 
 /*
@@ -38,8 +39,6 @@ typedef mxg_u16 mxg_u16x2 __attribute__((ext_vector_type(2)));
 typedef mxg_u32 mxg_u32x4 __attribute__((ext_vector_type(4)));
 typedef int mxg_i32x8 __attribute__((ext_vector_type(8)));
 typedef float mxg_f32x4 __attribute__((ext_vector_type(4)));
-typedef _Float16 mxg_f16x2 __attribute__((ext_vector_type(2)));
-typedef __bf16 mxg_bf16x2 __attribute__((ext_vector_type(2)));
 typedef __bf16 mxg_bf16x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 mxg_f16x4 __attribute__((ext_vector_type(4)));
 

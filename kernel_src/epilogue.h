@@ -55,7 +55,7 @@ MXG_FN void mxg_c_store(const mxg_c_operand &c, const mxg_tile &tile, int m_tile
         if (i < live) {
             ((MXG_GLOBAL mxg_c *)at)[i] = value[i];
             /* Four stores, not one of twice the alignment that the address has. */
-            __asm__ volatile("" ::: "memory");
+            MXG_PIN(at);
         }
     }
 }
@@ -77,8 +77,8 @@ MXG_FN void mxg_store_split_k(const mxg_c_operand &c, const mxg_tile &tile,
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
 
-    _Pragma("clang loop unroll(disable)") for (int i = tile.wave; i < tiles; i += MXG_WAVES)
-    {
+    MXG_ROLLED
+    for (int i = tile.wave; i < tiles; i += MXG_WAVES) {
         mxg_f32x4 sum = mxg_partials[i * 64 + tile.lane];
         MXG_UNROLL
         for (int wave = 1; wave < MXG_WAVES; wave++) {

@@ -22,14 +22,9 @@ void MXG_BAKE_NAME(mxg_src a_scale, mxg_src a, mxg_src b, mxg_src b_scale, mxg_d
     mxg_b_open(ops.b, tile, b, b_scale, ldb);
 
     mxg_sums sums;
-    if (mxg_wave_multiply(ops, tile, sums)) {
-        mxg_sums_settle(sums);
-    } else {
+    if (!mxg_wave_multiply(ops, tile, sums)) {
 #if MXG_BAKE_FAMILY == 3
-        /* The fast path may have left with a matrix instruction in flight. */
-        mxg_sums_settle(sums);
         mxg_wave_multiply_careful(ops, tile, sums);
-        mxg_sums_settle(sums);
 #endif
     }
     mxg_sums_fix(sums);

@@ -66,6 +66,39 @@ MXG_FN mxg_f32x4 mxg_mfma(mxg_u32x4 b, mxg_u32 b_scale, mxg_u32x4 a, mxg_u32 a_s
         wide_b, wide_a, c, e2m1, e2m1, b_byte, (int)b_scale, a_byte, (int)a_scale);
 }
 
+/* A statement through which all sums of a row of tiles pass: nothing of them moves across it. */
+#define MXG_ROW_STATEMENT(text, row)                                                     \
+    if constexpr (MXG_N_TILES == 1) {                                                    \
+        __asm__ volatile(text : "+v"(row[0]));                                           \
+    } else if constexpr (MXG_N_TILES == 2) {                                             \
+        __asm__ volatile(text : "+v"(row[0]), "+v"(row[1]));                             \
+    } else {                                                                             \
+        __asm__ volatile(text : "+v"(row[0]), "+v"(row[1]), "+v"(row[2]), "+v"(row[3])); \
+    }
+
+/*
+ * Eight wait states between a row tile's last matrix instruction and whatever
+ * reads or copies its sums.  LLVM 22 counts them along the paths that lead to a
+ * use, but walks each block once: where paths join, a short one can hide behind
+ * a longer one that it took first.  So no matrix instruction is left in flight
+ * where a path joins another.
+ */
+MXG_FN void mxg_row_settle(mxg_f32x4 *row)
+{
+    MXG_ROW_STATEMENT("s_nop 7", row);
+}
+
+/* All sums, at the end of a path, unless each row has seen to its own. */
+MXG_FN void mxg_path_settle(mxg_sums &sums)
+{
+    if (!MXG_A_CAN_FAIL) {
+        MXG_UNROLL
+        for (int i = 0; i < MXG_M_TILES; i++) {
+            mxg_row_settle(sums.tile[i]);
+        }
+    }
+}
+
 /*
  * One product of tiles; where a register holds the scales of two tiles, odd tiles have
  * the odd bytes.
@@ -102,6 +135,9 @@ MXG_FN bool mxg_multiply_row(const mxg_operands &ops, const mxg_step &step,
             mxg_multiply_tile<parity, m_odd, 1>(ops, step, chunk, a, a_scale, j + 1, is_live,
                                                 sums.tile[i][j + 1]);
         }
+    }
+    if (MXG_A_CAN_FAIL) {
+        mxg_row_settle(sums.tile[i]);
     }
     return true;
 }
@@ -256,28 +292,9 @@ MXG_FN void mxg_sums_clear(mxg_sums &sums)
 MXG_FN void mxg_sums_fix(mxg_sums &sums)
 {
     MXG_UNROLL
-    for (int i = 0; i < MXG_M_TILES * MXG_N_TILES; i++) {
-        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]));
-    }
-}
-
-/*
- * Eight wait states between the last matrix instruction and whatever reads or
- * copies its sums.  LLVM 22 inserts them along each path that it follows, but
- * where several paths from the loop join it can be one short.  Every sum passes
- * through the empty statements, so that nothing of it moves across the wait.
- */
-MXG_FN void mxg_sums_settle(mxg_sums &sums)
-{
-    mxg_f32x4 &first = sums.tile[0][0];
-    MXG_UNROLL
-    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
-        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
-    }
-    __asm__ volatile("s_nop 7" : "+v"(first));
-    MXG_UNROLL
-    for (int i = 1; i < MXG_M_TILES * MXG_N_TILES; i++) {
-        __asm__ volatile("" : "+v"(sums.tile[i / MXG_N_TILES][i % MXG_N_TILES]), "+v"(first));
+    for (int i = 0; i < MXG_M_TILES; i++) {
+        mxg_f32x4 *row = sums.tile[i];
+        MXG_ROW_STATEMENT("", row);
     }
 }
 
@@ -303,8 +320,11 @@ MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_advance(odd_ops, tile.odd_chunk);
         mxg_pin(odd_ops);
         mxg_odd_load(odd_ops, tile, odd);
-        if (!is_odd_ahead && !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
-            return false;
+        if (!is_odd_ahead) {
+            if (!mxg_odd_multiply(odd_ops, tile, odd, sums)) {
+                return false;
+            }
+            mxg_path_settle(sums);
         }
     }
 
@@ -320,17 +340,26 @@ MXG_FN bool mxg_wave_multiply(const mxg_operands &bases, const mxg_tile &tile, m
         mxg_ring_load(ops, i, ring);
     }
 
-    if (may_have_odd && is_odd_ahead && tile.has_odd &&
-        !mxg_odd_multiply(odd_ops, tile, odd, sums)) {
-        return false;
-    }
-
-    _Pragma("clang loop unroll(disable)") for (int turn = 0; turn < turns; turn++)
-    {
-        if (!mxg_phases<MXG_TURN>(ops, steps, ring, sums)) {
+    if (may_have_odd && is_odd_ahead && tile.has_odd) {
+        if (!mxg_odd_multiply(odd_ops, tile, odd, sums)) {
             return false;
         }
-        mxg_advance(ops, MXG_TURN / 2);
+        mxg_path_settle(sums);
     }
-    return mxg_phases<rest>(ops, rest, ring, sums);
+
+    /* Not even compiled where there is no whole turn: the text of a phase is long. */
+    if constexpr (turns > 0) {
+        MXG_ROLLED
+        for (int turn = 0; turn < turns; turn++) {
+            if (!mxg_phases<MXG_TURN>(ops, steps, ring, sums)) {
+                return false;
+            }
+            mxg_advance(ops, MXG_TURN / 2);
+        }
+    }
+    if (!mxg_phases<rest>(ops, rest, ring, sums)) {
+        return false;
+    }
+    mxg_path_settle(sums);
+    return true;
 }

@@ -20,10 +20,20 @@ MXG_FN mxg_u32 mxg_scale_bits(mxg_u32 amax)
     return __builtin_elementwise_sub_sat((amax << 16) + 0x00200000u, 0x01000000u);
 }
 
-MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
-{
-    return __builtin_bit_cast(mxg_f16x2, pair);
-}
+/* A block's 16 pairs as operands of machine code: x0 to x15. */
+#define MXG_PAIRS(x)                                                                  \
+    [x0] "v"(x[0][0]), [x1] "v"(x[0][1]), [x2] "v"(x[0][2]), [x3] "v"(x[0][3]),       \
+        [x4] "v"(x[1][0]), [x5] "v"(x[1][1]), [x6] "v"(x[1][2]), [x7] "v"(x[1][3]),   \
+        [x8] "v"(x[2][0]), [x9] "v"(x[2][1]), [x10] "v"(x[2][2]), [x11] "v"(x[2][3]), \
+        [x12] "v"(x[3][0]), [x13] "v"(x[3][1]), [x14] "v"(x[3][2]), [x15] "v"(x[3][3])
+
+/*
+ * The two functions that every step of a fused kernel quantises with are machine
+ * code: there are up to ten copies of them in a kernel, and as C++ they are a
+ * tenth of the first call's compile time.  The compiler adds no wait states inside
+ * them, and they write registers that a matrix instruction may have in use; being
+ * volatile they stay behind mxg_row_settle, which leaves none in flight.
+ */
 
 /*
  * max|x| as a bf16 bit pattern: patterns up to 0x7c00 (2^121) order like the
@@ -33,19 +43,32 @@ MXG_FN mxg_f16x2 mxg_as_f16x2(mxg_u32 pair)
  */
 MXG_FN mxg_u32 mxg_block_amax(const mxg_u32x4 x[4], mxg_u32x4 &partial)
 {
-    mxg_f16x2 high = mxg_as_f16x2(x[0][0]), low = high;
-    MXG_UNROLL
-    for (int i = 0; i < 4; i++) {
-        MXG_UNROLL
-        for (int j = 0; j < 4; j++) {
-            mxg_f16x2 pair = mxg_as_f16x2(x[i][j]);
-            high = i + j == 0 ? high : __builtin_elementwise_maximum(high, pair);
-            low = i + j == 0 ? low : __builtin_elementwise_minimum(low, pair);
-        }
-        partial[i] = __builtin_bit_cast(mxg_u32, high);
-    }
-    mxg_u16x2 amax = __builtin_bit_cast(mxg_u16x2, __builtin_elementwise_maximum(high, -low));
-    return amax.x > amax.y ? amax.x : amax.y;
+    mxg_u32 amax, high, low, other_high, other_low;
+    __asm__ volatile(
+        "v_pk_maximum3_f16 %[h], %[x0], %[x1], %[x2]\n\t"
+        "v_pk_minimum3_f16 %[l], %[x0], %[x1], %[x2]\n\t"
+        "v_pk_maximum3_f16 %[h2], %[x3], %[x4], %[x5]\n\t"
+        "v_pk_minimum3_f16 %[l2], %[x3], %[x4], %[x5]\n\t"
+        "v_pk_maximum3_f16 %[h], %[h], %[x6], %[x7]\n\t"
+        "v_pk_minimum3_f16 %[l], %[l], %[x6], %[x7]\n\t"
+        "v_pk_maximum3_f16 %[h2], %[h2], %[x8], %[x9]\n\t"
+        "v_pk_minimum3_f16 %[l2], %[l2], %[x8], %[x9]\n\t"
+        "v_pk_maximum3_f16 %[h], %[h], %[x10], %[x11]\n\t"
+        "v_pk_minimum3_f16 %[l], %[l], %[x10], %[x11]\n\t"
+        "v_pk_maximum3_f16 %[h2], %[h2], %[x12], %[x13]\n\t"
+        "v_pk_minimum3_f16 %[l2], %[l2], %[x12], %[x13]\n\t"
+        "v_pk_maximum3_f16 %[h], %[h], %[h2], %[x14]\n\t"
+        "v_pk_minimum3_f16 %[l], %[l], %[l2], %[x14]\n\t"
+        "v_pk_minimum3_f16 %[l], %[l], %[x15], %[x15]\n\t"
+        "v_pk_maximum3_f16 %[a], %[h], %[x15], %[l] neg_lo:[0,0,1] neg_hi:[0,0,1]\n\t"
+        /* The larger of the pair: magnitudes and NaN patterns order as integers. */
+        "v_max_u16_sdwa %[a], %[a], %[a] dst_sel:DWORD dst_unused:UNUSED_PAD "
+        "src0_sel:WORD_0 src1_sel:WORD_1"
+        : [a] "=&v"(amax), [h] "=&v"(high), [l] "=&v"(low), [h2] "=&v"(other_high),
+          [l2] "=&v"(other_low)
+        : MXG_PAIRS(x));
+    partial = mxg_u32x4{ high, low, other_high, other_low };
+    return amax;
 }
 
 /* The same for every bf16: with the sign cleared, patterns order like integers. */
@@ -61,29 +84,35 @@ MXG_FN mxg_u32 mxg_block_amax_careful(const mxg_u32x4 x[4])
 }
 
 /*
- * Elements by the exponent of `divisor_bits`.  A conversion writes one byte and
- * keeps the other three, so each result starts as a value that is in a register
- * already: nothing uninitialised is read and nothing is copied.  Bytes of one
- * register are four conversions apart, because back-to-back writes of the same
- * register need a wait state.  The copy of the pair matters: clang's bit_cast
- * of a vector element reads element 0 of the vector.
+ * Elements by the exponent of `divisor_bits`.  A conversion writes one byte, which
+ * op_sel picks, and keeps the other three, so each result starts as a value that is
+ * in a register already: nothing uninitialised is read and nothing is copied.  Bytes
+ * of one register are four conversions apart, and two wait states follow, because
+ * whoever reads a register that was written in part must wait.
  */
 MXG_FN mxg_u32x4 mxg_block_convert(const mxg_u32x4 x[4], mxg_u32x4 q, mxg_u32 divisor_bits)
 {
-    float divisor = __builtin_bit_cast(float, divisor_bits);
-#define MXG_CONVERT(byte)                                               \
-    MXG_UNROLL                                                          \
-    for (int i = 0; i < 4; i++) {                                       \
-        mxg_u32 pair = x[i][byte];                                      \
-        q[i] = __builtin_amdgcn_cvt_scalef32_pk_fp4_bf16(               \
-            q[i], __builtin_bit_cast(mxg_bf16x2, pair), divisor, byte); \
-    }
-    MXG_CONVERT(0)
-    MXG_CONVERT(1)
-    MXG_CONVERT(2)
-    MXG_CONVERT(3)
-#undef MXG_CONVERT
-    return q;
+    mxg_u32 q0 = q[0], q1 = q[1], q2 = q[2], q3 = q[3];
+    __asm__ volatile("v_cvt_scalef32_pk_fp4_bf16 %[q0], %[x0], %[d]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q1], %[x4], %[d]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q2], %[x8], %[d]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q3], %[x12], %[d]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q0], %[x1], %[d] op_sel:[0,0,1,0]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q1], %[x5], %[d] op_sel:[0,0,1,0]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q2], %[x9], %[d] op_sel:[0,0,1,0]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q3], %[x13], %[d] op_sel:[0,0,1,0]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q0], %[x2], %[d] op_sel:[0,0,0,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q1], %[x6], %[d] op_sel:[0,0,0,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q2], %[x10], %[d] op_sel:[0,0,0,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q3], %[x14], %[d] op_sel:[0,0,0,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q0], %[x3], %[d] op_sel:[0,0,1,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q1], %[x7], %[d] op_sel:[0,0,1,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q2], %[x11], %[d] op_sel:[0,0,1,1]\n\t"
+                     "v_cvt_scalef32_pk_fp4_bf16 %[q3], %[x15], %[d] op_sel:[0,0,1,1]\n\t"
+                     "s_nop 1"
+                     : [q0] "+v"(q0), [q1] "+v"(q1), [q2] "+v"(q2), [q3] "+v"(q3)
+                     : [d] "v"(divisor_bits), MXG_PAIRS(x));
+    return mxg_u32x4{ q0, q1, q2, q3 };
 }
 
 /*

@@ -23,8 +23,10 @@ template <int tiles_, bool is_shuffled_, bool is_shifted_, bool is_masked_> stru
     static constexpr bool is_masked = is_shuffled_ && tiles_ > 1 && is_masked_;
     static constexpr int regs = is_shuffled_ ? (tiles_ + 1) / 2 : tiles_;
     static constexpr int chunk_regs = is_shuffled_ ? regs : 2 * regs;
+    /* Groups of shuffled scales differ in their base only. */
+    static constexpr int offsets = is_shuffled_ ? 1 : regs;
     mxg_src base[regs];
-    mxg_u32 offset[regs];
+    mxg_u32 offset[offsets];
     mxg_u32 mask[regs];
     mxg_u32 shift;
 };
@@ -46,7 +48,9 @@ MXG_FN void mxg_scales_open(scales &s, const mxg_tile &tile, mxg_src src, mxg_u6
         }
         mxg_u32 group = mxg_min(i, (mxg_u32)(live - 1) / 32);
         s.base[i] = src + (first / 32 + group) * MXG_SCALE_GROUP_BYTES;
-        s.offset[i] = mxg_scale_place(scales::tiles == 1 ? row % 16 : tile.row, tile.block);
+        if (i == 0) {
+            s.offset[0] = mxg_scale_place(scales::tiles == 1 ? row % 16 : tile.row, tile.block);
+        }
         if (scales::is_masked) {
             int low = i * 32 + tile.row;
             s.mask[i] = (low < live ? 0x00ff00ffu : 0u) | (low + 16 < live ? 0xff00ff00u : 0u);
@@ -66,7 +70,7 @@ template <class scales> MXG_FN void mxg_scales_advance(scales &s, mxg_i64 chunks
 template <class scales> MXG_FN void mxg_scales_pin(scales &s)
 {
     MXG_UNROLL
-    for (int i = 0; i < scales::regs; i++) {
+    for (int i = 0; i < scales::offsets; i++) {
         MXG_PIN(s.offset[i]);
     }
 }
@@ -83,7 +87,7 @@ MXG_FN void mxg_scales_load(const scales &s, int at, const int *block_shift,
     MXG_UNROLL
     for (int i = 0; i < scales::chunk_regs; i++) {
         if (scales::is_shuffled) {
-            out[i] = mxg_load4(s.base[i] + at * 256, s.offset[i]);
+            out[i] = mxg_load4(s.base[i] + at * 256, s.offset[0]);
         } else {
             int parity = i / scales::regs;
             int step = at * 2 + (block_shift ? 0 : parity);

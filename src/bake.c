@@ -139,7 +139,7 @@ mxg_status bake_source(const struct mem *mem, const struct kernel_config *config
 const char *const *bake_options(size_t *count)
 {
     /* -O3 makes code of the same size and registers, and takes a quarter longer to make it. */
-    static const char *const options[] = { "-O2", "-std=c++17" };
+    static const char *const options[] = { "-O1", "-std=c++17" };
     *count = sizeof(options) / sizeof(options[0]);
     return options;
 }
